@@ -1,0 +1,1 @@
+//! Decoding, pairing, ledger, calibration and statistics: pure functions over recorded events.

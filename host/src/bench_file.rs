@@ -1,0 +1,229 @@
+//! The bench file: one board with its probe, link, generator, reference and, if present, interval counter.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Hertz;
+
+/// A bench, as read and validated. Paths are absolute, or begin with `@run`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BenchFile {
+    /// The board under test.
+    pub board: Board,
+    /// The instrument that fires edges.
+    pub generator: Generator,
+    /// The receiver that says which second it is.
+    pub reference: Reference,
+    /// The bench's interval counter, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_counter: Option<IntervalCounter>,
+    /// What is wired to what.
+    #[serde(default)]
+    pub wiring: Wiring,
+    /// What a run may show and still pass.
+    #[serde(default)]
+    pub limits: Limits,
+    /// The command that brings the bench up, if it needs one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bring_up: Option<BringUp>,
+}
+
+/// The board under test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Board {
+    /// A probe-rs registry name, or `FILE:NAME` with a chip description of one's own.
+    pub chip: String,
+    /// `VID:PID[-INTERFACE][:SERIAL]`, as `ppsrig list` prints it.
+    pub probe: String,
+    /// The ELF image to load.
+    pub image: PathBuf,
+    /// A tty, or `tcp://host:port`.
+    pub link: String,
+    /// Baud rate of the link.
+    pub link_baud: u32,
+    /// The counter's rate as declared: checked before anything is believed.
+    pub counter_hz: Hertz,
+    /// The core's clock as declared.
+    pub cpu_hz: Hertz,
+    /// Whether the board is emulated: cross-checked with what it says of itself; every figure is then labelled.
+    #[serde(default)]
+    pub emulated: bool,
+    /// How the first command reaches the board.
+    #[serde(default)]
+    pub command_by: CommandBy,
+}
+
+/// How the first command reaches the board.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandBy {
+    /// Over the link.
+    #[default]
+    Link,
+    /// Written into the image's `PPSRIG_MAILBOX` through the probe.
+    Memory,
+}
+
+/// The instrument that fires edges.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Generator {
+    /// How it is spoken to.
+    pub driver: GeneratorDriver,
+    /// A tty, or `tcp://host:port`.
+    pub port: String,
+    /// Baud rate, where the port has one.
+    #[serde(default = "default_baud")]
+    pub baud: u32,
+    /// Milliseconds for which an edge is at its active level, unless a run says otherwise.
+    pub width_ms: u32,
+    /// Which transition is the edge.
+    #[serde(default)]
+    pub edge: EdgeName,
+    /// Half-width in picoseconds of the interval around the nominal time that is known to hold an edge.
+    /// Used where no interval counter states it edge by edge. Without either, no absolute latency is printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge_uncertainty_ps: Option<u64>,
+}
+
+/// How a generator is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GeneratorDriver {
+    /// SCPI, as the Keysight 33500 family speaks it.
+    Scpi,
+}
+
+/// Which transition is the edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EdgeName {
+    /// Low to high.
+    #[default]
+    Rising,
+    /// High to low.
+    Falling,
+}
+
+/// The receiver that says which second it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Reference {
+    /// What it speaks.
+    pub driver: ReferenceDriver,
+    /// A tty, or `tcp://host:port`.
+    pub port: String,
+    /// Baud rate, where the port has one.
+    #[serde(default = "default_baud")]
+    pub baud: u32,
+    /// Seconds after a lock that is regained for which it is not trusted yet.
+    #[serde(default = "default_settle")]
+    pub settle_s: u32,
+    /// Seconds before each loss of lock that are not trusted either.
+    #[serde(default = "default_guard")]
+    pub guard_s: u32,
+}
+
+/// What a reference speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReferenceDriver {
+    /// NMEA 0183 only: RMC and ZDA.
+    Nmea,
+    /// u-blox UBX with TIM-TP, NMEA between the frames.
+    Ubx,
+}
+
+/// The bench's interval counter. Channel A: the edge; channel B: the reference's PPS, or the echo, as wired.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct IntervalCounter {
+    /// What it speaks.
+    pub driver: IntervalCounterDriver,
+    /// A tty, or `tcp://host:port`.
+    pub port: String,
+    /// Baud rate, where the port has one.
+    #[serde(default = "default_baud")]
+    pub baud: u32,
+    /// Expanded uncertainty (k = 2) of one timestamp, in picoseconds. A TAPR TICC: 120.
+    #[serde(default = "default_ticc_uncertainty")]
+    pub uncertainty_ps: u64,
+    /// Whether it states a half-width for each reading, which then counts instead.
+    #[serde(default)]
+    pub states_half_width: bool,
+}
+
+/// What an interval counter speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IntervalCounterDriver {
+    /// TAPR TICC in timestamp mode.
+    Ticc,
+}
+
+/// What is wired to what, and how long the wires are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Wiring {
+    /// Whether the board's echo pin goes to channel B of the interval counter, in place of the reference's PPS.
+    pub echo: bool,
+    /// Flight time from generator to board, in picoseconds.
+    pub cable_generator_to_board_ps: i64,
+    /// Its expanded uncertainty.
+    pub cable_generator_to_board_uncertainty_ps: u64,
+    /// Flight time from generator to channel A.
+    pub cable_generator_to_counter_ps: i64,
+    /// Its expanded uncertainty.
+    pub cable_generator_to_counter_uncertainty_ps: u64,
+    /// Flight time from the board's echo pin to channel B.
+    pub cable_board_to_counter_ps: i64,
+    /// Its expanded uncertainty.
+    pub cable_board_to_counter_uncertainty_ps: u64,
+}
+
+/// What a run may show and still pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Limits {
+    /// Commanded edges that the board did not capture.
+    pub missed: u32,
+    /// Captures that no command explains.
+    pub spurious: u32,
+    /// Commanded edges whose record was torn or dropped.
+    pub lost: u32,
+    /// Fewer paired of commanded than this: the verdict is invalid.
+    pub paired_min_percent: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { missed: 0, spurious: 0, lost: 0, paired_min_percent: 90 }
+    }
+}
+
+/// The command that brings the bench up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BringUp {
+    /// Program and arguments. Looked for beside the running executable, then on PATH.
+    pub command: Vec<String>,
+}
+
+const fn default_baud() -> u32 {
+    115_200
+}
+
+const fn default_settle() -> u32 {
+    10
+}
+
+const fn default_guard() -> u32 {
+    20
+}
+
+const fn default_ticc_uncertainty() -> u64 {
+    120
+}

@@ -1,0 +1,219 @@
+//! What happened on the bench, as decoded from the raw recordings: the input of all analysis.
+//!
+//! Every event carries the host time at which its last byte arrived, or at which the rig acted.
+
+use ppsrig_wire::FromBoard;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{GpsSecond, HostNanos, Picos};
+
+/// An event with its host arrival time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamped<E> {
+    /// When it arrived at the host.
+    pub at: HostNanos,
+    /// What it was.
+    pub event: E,
+}
+
+/// What the link to the board delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BoardEvent {
+    /// A whole frame.
+    Frame {
+        /// The frame's sequence number; a step other than +1 (mod 65536) tells that frames are missing.
+        sequence: u16,
+        /// Its message.
+        message: FromBoard,
+    },
+    /// Bytes between two zeros that were no frame: a record was torn. Also frames of an unknown kind.
+    Damaged {
+        /// How many bytes.
+        bytes: usize,
+        /// Why they are not a frame.
+        reason: &'static str,
+    },
+}
+
+/// What the reference said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReferenceEvent {
+    /// A message that names a second.
+    Time(TimeMessage),
+    /// Bytes or a sentence that were refused: bad checksum, missing checksum, impossible date, torn frame.
+    Refused {
+        /// Why, for the ledger and the report.
+        reason: String,
+    },
+}
+
+/// A message that names the second that begins at a pulse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeMessage {
+    /// The kind of message.
+    pub source: TimeSource,
+    /// The second that begins at the pulse which this message is about.
+    pub second: GpsSecond,
+    /// Whether the receiver vouches for it.
+    pub trust: Trust,
+    /// Quantisation error that the receiver states for that pulse (UBX TIM-TP), positive: the pulse came early.
+    pub qerr_ps: Option<i32>,
+}
+
+/// The kind of a time message, and with it the pulse that it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum TimeSource {
+    /// NMEA RMC: names the pulse before it; carries validity.
+    NmeaRmc,
+    /// NMEA ZDA: names the pulse before it; has no validity field at all.
+    NmeaZda,
+    /// UBX TIM-TP: names the next pulse.
+    UbxTimTp,
+}
+
+impl TimeSource {
+    /// Whether the message precedes the pulse that it names.
+    #[must_use]
+    pub const fn names_next_pulse(self) -> bool {
+        matches!(self, Self::UbxTimTp)
+    }
+}
+
+/// Whether the receiver vouches for its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Says that it is locked to the satellites.
+    Locked,
+    /// Says that its time is not valid.
+    Unlocked,
+    /// Says that it runs on its own oscillator, having been locked before.
+    Holdover,
+    /// The message has no validity field.
+    NotStated,
+}
+
+/// What the interval counter said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IntervalEvent {
+    /// A timestamp on its own time scale, which begins anywhere.
+    Stamp(IntervalStamp),
+    /// The counter's own reference was lost: its time scale is broken from here on.
+    ReferenceLost,
+    /// A line that is neither a reading nor a comment.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One timestamp of the interval counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntervalStamp {
+    /// Channel A (edge) or B (reference PPS or echo, as wired).
+    pub channel: IntervalChannel,
+    /// The time on the counter's own scale, exact.
+    pub time: Picos,
+    /// Half-width of the interval that is known to hold the true time, if the counter states one for each reading.
+    pub half_width: Option<Picos>,
+}
+
+/// A channel of the interval counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IntervalChannel {
+    /// The edge.
+    A,
+    /// The reference PPS, or the board's echo.
+    B,
+}
+
+/// Which burst of edges is meant: the labelling preamble, or the edges of the measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Burst {
+    /// The 1 Hz preamble that labels the seconds and gives the first rate. It has a balanced ledger of its own.
+    Preamble,
+    /// The edges of the measurement.
+    Edges,
+}
+
+/// What the rig itself did. One JSON object a line in `raw/rig.log`, behind its host time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "did", rename_all = "kebab-case")]
+pub enum RigEvent {
+    /// A session began: the board is about to be loaded.
+    SessionStarted {
+        /// Counts from 1.
+        session: u32,
+        /// The session's seed.
+        seed: u64,
+    },
+    /// One probe session: a child process that attached, did its work and ended.
+    ProbeUsed {
+        /// What for: `load`, `identify`...
+        purpose: String,
+        /// Host time at which it began; the line's own time is when it had ended.
+        began: HostNanos,
+        /// Probe operations in it.
+        operations: u64,
+    },
+    /// A capture window was opened on the board, which acknowledged it.
+    WindowOpened {
+        /// The window's number.
+        window: u32,
+        /// The burst that is captured in it.
+        burst: Burst,
+        /// The session that it belongs to.
+        session: u32,
+    },
+    /// The generator was armed, and acknowledged it: it starts on the reference's next pulse.
+    /// From here on `cycles` edges are commanded.
+    GeneratorArmed {
+        /// The window that the edges belong to.
+        window: u32,
+        /// Edges commanded.
+        cycles: u32,
+        /// Nanoseconds from edge to edge.
+        period_ns: u64,
+        /// Nanoseconds for which the pin is at its active level.
+        width_ns: u64,
+        /// Host time just before the arming command was sent; the line's own time is when it was acknowledged.
+        sent: HostNanos,
+    },
+    /// The generator says that the burst is complete.
+    GeneratorDone {
+        /// The window that the edges belong to.
+        window: u32,
+    },
+    /// The generator could not be used any more; the edges not yet fired are still commanded.
+    GeneratorFailed {
+        /// The window that the edges belong to.
+        window: u32,
+        /// What failed.
+        reason: String,
+    },
+    /// The capture window was closed; the board's totals are in the link's recording.
+    WindowClosed {
+        /// The window's number.
+        window: u32,
+    },
+    /// The run ended early.
+    Stopped {
+        /// Why: `interrupted`, or the error's text.
+        reason: String,
+    },
+    /// The run's last event.
+    Finished,
+}
+
+/// Everything that a run recorded, decoded, each list in order of arrival.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// What the rig did.
+    pub rig: Vec<Stamped<RigEvent>>,
+    /// What the board said.
+    pub board: Vec<Stamped<BoardEvent>>,
+    /// What the reference said.
+    pub reference: Vec<Stamped<ReferenceEvent>>,
+    /// What the interval counter said.
+    pub interval: Vec<Stamped<IntervalEvent>>,
+}

@@ -1,0 +1,1 @@
+//! Pure parsers and writers, one file a format.

@@ -1,0 +1,20 @@
+//! ppsrig measures how late a Cortex-A53 board takes a timestamp.
+//!
+//! Layers, top to bottom; a module imports only what stands below it:
+//! `command` -> `rig`, `bundle`, `analysis`, `report`; `rig` -> `link`, `formats`, `events`; `bundle` -> `formats`,
+//! `events`; `report` -> `analysis`, `events`, `units`; `analysis` -> `events`, `units`; `formats` -> `events`, `units`;
+//! `events` -> `units`. `analysis` and `formats` do no I/O and read no clock.
+//!
+//! A run is a recording followed by a replay: `rig` records into the bundle, and every figure is then computed by pure
+//! functions over what the bundle holds.
+
+pub mod analysis;
+pub mod bench_file;
+pub mod bundle;
+pub mod command;
+pub mod events;
+pub mod formats;
+pub mod plan;
+pub mod report;
+pub mod rig;
+pub mod units;
