@@ -1,7 +1,11 @@
 //! The instruments of the bench, one file each.
 
+pub mod bring_up;
+pub mod guard;
 pub mod holder;
+pub mod image;
 pub mod port;
+pub mod probe;
 pub mod recorder;
 pub mod watch;
 
