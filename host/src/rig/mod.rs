@@ -4,6 +4,7 @@ pub mod bring_up;
 pub mod guard;
 pub mod holder;
 pub mod image;
+pub mod link;
 pub mod port;
 pub mod probe;
 pub mod recorder;
