@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     fn message(number: u32) -> FromBoard {
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             return FromBoard::Heartbeat(Heartbeat {
                 window: 1,
                 number,
