@@ -1,7 +1,6 @@
 //! ppsrig's side of a bring-up command: starts it under the [`guard`](super::guard), waits for READY, and ends it.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -93,7 +92,7 @@ pub struct BringUp {
 }
 
 impl BringUp {
-    /// Starts the command and waits until it says READY. Its stderr goes to the file `log`.
+    /// Starts the command, its `@run` already replaced, and waits until it says READY. Its stderr goes to the file `log`.
     ///
     /// # Errors
     /// [`BringUpError`], with the last lines of its stderr.
@@ -181,7 +180,7 @@ fn guard_command(program: &Path, arguments: &[String], surroundings: &Surroundin
     let run_dir = &surroundings.run_dir;
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("guard").arg("--scratch").arg(run_dir).arg("--").arg(program);
-    command.args(arguments.iter().map(|argument| expand(argument, run_dir)));
+    command.args(arguments);
     command.env("PPSRIG_RUN_DIR", run_dir).env("PPSRIG_CLOCK", surroundings.clock);
     command.env("PPSRIG_SEED", surroundings.seed.to_string());
     match &surroundings.scenario {
@@ -194,17 +193,6 @@ fn guard_command(program: &Path, arguments: &[String], surroundings: &Surroundin
     };
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
     Ok(command)
-}
-
-fn expand(argument: &str, run_dir: &Path) -> OsString {
-    match argument.strip_prefix("@run") {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            let mut expanded = run_dir.as_os_str().to_owned();
-            expanded.push(rest);
-            expanded
-        }
-        _ => argument.into(),
-    }
 }
 
 /// Looks beside the running executable first, so that a build of the source tree finds its own, then on PATH.
@@ -241,14 +229,6 @@ fn last_lines(log: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn run_stands_for_the_scratch_folder_only_as_a_whole_first_word() {
-        let run_dir = Path::new("/scratch");
-        assert_eq!(expand("@run", run_dir), "/scratch");
-        assert_eq!(expand("@run/swd.sock", run_dir), "/scratch/swd.sock");
-        assert_eq!(expand("@runner", run_dir), "@runner");
-    }
 
     #[test]
     fn a_program_that_is_nowhere_says_where_it_was_looked_for() {

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::bench_file::Port as Place;
 use crate::formats::raw_log::Direction;
 use crate::rig::holder;
 use crate::rig::recorder::Log;
@@ -56,12 +57,9 @@ pub enum PortError {
         /// As the bench file names it.
         address: String,
     },
-    /// not of the form tcp://host:port
-    #[error("{address}: not of the form tcp://host:port")]
-    BadAddress {
-        /// As the bench file names it.
-        address: String,
-    },
+    /// neither a tty nor tcp://host:port
+    #[error("{0}")]
+    BadAddress(String),
     /// whatever else the system says
     #[error("{address}: cannot open the port: {reason}")]
     Open {
@@ -114,9 +112,9 @@ impl Port {
     /// # Errors
     /// [`PortError`], which says what to try.
     pub fn open(address: &str, baud: u32, log: Log) -> Result<Self, PortError> {
-        let (reader, writer) = match address.strip_prefix("tcp://") {
-            Some(host) => connect(address, host)?,
-            None => open_tty(address, baud)?,
+        let (reader, writer) = match Place::parse(address).map_err(PortError::BadAddress)? {
+            Place::Tcp { host, port } => connect(address, &host, port)?,
+            Place::Tty(_) => open_tty(address, baud)?,
         };
         Ok(Self::over(address, reader, writer, log))
     }
@@ -237,13 +235,10 @@ fn tty_error(address: &str, error: &serialport::Error) -> PortError {
     }
 }
 
-fn connect(address: &str, host: &str) -> Result<Halves, PortError> {
+fn connect(address: &str, host: &str, port: u16) -> Result<Halves, PortError> {
     let failed = |error: std::io::Error| PortError::Open { address: address.to_owned(), reason: error.to_string() };
-    if host.rsplit_once(':').is_none_or(|(host, port)| host.is_empty() || port.parse::<u16>().is_err()) {
-        return Err(PortError::BadAddress { address: address.to_owned() });
-    }
     let mut last = std::io::Error::new(ErrorKind::NotFound, "the host name has no address");
-    for candidate in host.to_socket_addrs().map_err(failed)? {
+    for candidate in (host, port).to_socket_addrs().map_err(failed)? {
         match TcpStream::connect_timeout(&candidate, CONNECT_TIMEOUT) {
             Ok(stream) => {
                 stream.set_nodelay(true).map_err(failed)?;

@@ -6,10 +6,10 @@ use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use probe_rs::probe::DebugProbeSelector;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::bench_file::{Selector, SelectorError};
 use crate::rig::holder::Process;
 use crate::rig::image::hex;
 
@@ -25,13 +25,8 @@ pub enum LockError {
         holder: String,
     },
     /// not of the form VID:PID[-INTERFACE][:SERIAL]
-    #[error("probe selector `{selector}`: {reason}; give VID:PID[-INTERFACE][:SERIAL] as `ppsrig list` prints it")]
-    Selector {
-        /// As given.
-        selector: String,
-        /// What the parser says.
-        reason: String,
-    },
+    #[error(transparent)]
+    Selector(#[from] SelectorError),
     /// the lock file cannot be used
     #[error("{path}: cannot lock the probe: {reason}; set XDG_RUNTIME_DIR to a folder of your own")]
     File {
@@ -58,7 +53,8 @@ impl ProbeLock {
     }
 
     fn acquire_in(folder: &Path, selector: &str) -> Result<Self, LockError> {
-        let selector = normalised(selector)?;
+        // In one spelling, so that `20B7:9db1` and `20b7:9DB1` are one probe.
+        let selector = selector.parse::<Selector>()?.to_string();
         let path = folder.join(format!("probe-{}.lock", &hex(&Sha256::digest(&selector))[..16]));
         let failed = |reason: std::io::Error| LockError::File { path: path.clone(), reason: reason.to_string() };
         make_private(folder)?;
@@ -80,17 +76,6 @@ impl ProbeLock {
             .map_err(failed)?;
         Ok(Self { _file: file })
     }
-}
-
-/// The selector in one spelling: four lower-case hex digits each, so that `20B7:9db1` and `20b7:9DB1` are one probe.
-///
-/// # Errors
-/// [`LockError::Selector`]
-pub fn normalised(selector: &str) -> Result<String, LockError> {
-    selector
-        .parse::<DebugProbeSelector>()
-        .map(|parsed| parsed.to_string())
-        .map_err(|error| LockError::Selector { selector: selector.to_owned(), reason: error.to_string() })
 }
 
 fn holder_of(file: &mut File) -> String {
@@ -143,11 +128,5 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let _first = ProbeLock::acquire_in(folder.path(), "0d28:0204:1").expect("it is free");
         let _second = ProbeLock::acquire_in(folder.path(), "0d28:0204:2").expect("it is free");
-    }
-
-    #[test]
-    fn a_malformed_selector_says_what_is_wanted() {
-        let error = normalised("usb0").expect_err("no selector");
-        assert!(error.to_string().contains("VID:PID"), "{error}");
     }
 }

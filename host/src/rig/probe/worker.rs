@@ -11,6 +11,7 @@ use probe_rs::{Permissions, Session};
 
 use super::load::{self, Loader};
 use super::{ListedProbe, Progress, Reply, Report, Request, Stage, Target, Task};
+use crate::bench_file::Chip;
 use crate::rig::image::Image;
 
 /// Runs the child. Its exit code is of no interest: the last line says everything.
@@ -138,26 +139,28 @@ fn no_core(target: &Target, error: &probe_rs::Error) -> String {
 
 /// The registry that knows the chip, and the chip's name in it.
 fn registry_for(chip: &str) -> Result<(Registry, String), String> {
-    let file = chip.rsplit_once(':').filter(|(file, _)| file.contains(['/', '.']));
-    let Some((file, name)) = file else {
-        let registry = Registry::from_builtin_families();
-        return match registry.get_target_by_name(chip) {
-            Ok(_) => Ok((registry, chip.to_owned())),
-            Err(error) => Err(format!("chip `{chip}`: {error}{}", near(&registry.search_chips(chip)))),
-        };
+    let (file, name) = match Chip::parse(chip)? {
+        Chip::Description { file, name } => (file, name),
+        Chip::Registry(name) => {
+            let registry = Registry::from_builtin_families();
+            return match registry.get_target_by_name(&name) {
+                Ok(_) => Ok((registry, name)),
+                Err(error) => Err(format!("chip `{name}`: {error}{}", near(&registry.search_chips(&name)))),
+            };
+        }
     };
-    let yaml = std::fs::read_to_string(file)
-        .map_err(|error| format!("{file}: cannot read the chip description: {error}"))?;
+    let yaml = std::fs::read_to_string(&file)
+        .map_err(|error| format!("{}: cannot read the chip description: {error}", file.display()))?;
     let mut registry = Registry::new();
     registry
         .add_target_family_from_yaml(&yaml)
-        .map_err(|error| format!("{file}: not a chip description: {}", load::chain(&error)))?;
-    if registry.get_target_by_name(name).is_err() {
+        .map_err(|error| format!("{}: not a chip description: {}", file.display(), load::chain(&error)))?;
+    if registry.get_target_by_name(&name).is_err() {
         let known: Vec<_> =
             registry.families().iter().flat_map(|family| family.variants.iter().map(|v| v.name.clone())).collect();
-        return Err(format!("{file}: no chip `{name}` in it; it describes {}", known.join(", ")));
+        return Err(format!("{}: no chip `{name}` in it; it describes {}", file.display(), known.join(", ")));
     }
-    Ok((registry, name.to_owned()))
+    Ok((registry, name))
 }
 
 fn near(found: &[String]) -> String {
