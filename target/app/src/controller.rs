@@ -96,12 +96,6 @@ impl<'a> Controller<'a> {
         self.output.next_byte()
     }
 
-    /// Whether no byte waits for the link.
-    #[must_use]
-    pub fn output_is_empty(&self) -> bool {
-        self.output.is_empty()
-    }
-
     /// Who captures the next edge; none without an open window.
     #[must_use]
     pub fn turn(&self) -> Option<Turn> {

@@ -44,8 +44,4 @@ impl Output {
     pub(crate) fn next_byte(&mut self) -> Option<u8> {
         self.bytes.pop_front()
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
 }

@@ -45,6 +45,7 @@ impl<T> ClaimOnce<T> {
     }
 
     /// The value. Panics if it was claimed before.
+    #[expect(clippy::mut_from_ref, reason = "the flag allows it once")]
     pub(crate) fn claim(&'static self) -> &'static mut T {
         let mask = cpu::mask_interrupts();
         let claimed = self.claimed.load(Ordering::Relaxed);
