@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod flash;
 pub mod list;
+pub mod replay;
 pub mod validate;
 
 use std::ffi::OsString;
