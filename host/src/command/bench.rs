@@ -76,6 +76,11 @@ impl Args {
 }
 
 impl Bench {
+    /// The bench file's name, without its ending.
+    pub fn name(&self) -> String {
+        self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// Brings the bench up, if it needs that. `log` takes the stderr of its bring-up command.
     ///
     /// # Errors

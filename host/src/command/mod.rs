@@ -1,9 +1,11 @@
 //! The command line: one file a subcommand.
 
 pub mod bench;
+pub mod check;
 pub mod flash;
 pub mod list;
 pub mod replay;
+pub mod run;
 pub mod validate;
 
 use std::ffi::OsString;
@@ -42,7 +44,10 @@ Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done, 3 no verdic
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::Args),
+    Check(check::Args),
     Flash(flash::Args),
+    Replay(replay::Args),
     List(list::Args),
     Validate(validate::Args),
     /// One probe session, as a child of another ppsrig
@@ -67,7 +72,10 @@ impl Cli {
     /// Whatever keeps it from being done; its causes say on what, and what to try.
     pub fn run(&self) -> anyhow::Result<ExitCode> {
         match &self.command {
+            Command::Run(args) => run::run(args),
+            Command::Check(args) => check::run(args),
             Command::Flash(args) => flash::run(args),
+            Command::Replay(args) => replay::run(args),
             Command::List(args) => list::run(args),
             Command::Validate(args) => validate::run(args),
             Command::ProbeWorker => Ok(probe::worker::run()),

@@ -1,7 +1,7 @@
 //! ppsrig's side of a bring-up command: starts it under the [`guard`](super::guard), waits for READY, and ends it.
 
 use std::collections::VecDeque;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ impl BringUp {
     ) -> Result<Self, BringUpError> {
         let failed = |reason| BringUpError::Start { program: command[0].clone(), reason };
         let program = find_program(&command[0])?;
-        let stderr = File::create(log).map_err(failed)?;
+        let stderr = OpenOptions::new().append(true).create(true).open(log).map_err(failed)?;
         let mut guard = guard_command(&program, &command[1..], surroundings)
             .map_err(failed)?
             .stderr(stderr)

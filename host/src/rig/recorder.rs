@@ -2,8 +2,7 @@
 //!
 //! A log that cannot be written any more (a full disk) ends the run through the [`Watch`]; it is never ignored.
 
-use std::fs::{File, OpenOptions};
-use std::path::Path;
+use std::fs::File;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -50,21 +49,15 @@ impl Recorder {
         self.clock
     }
 
-    /// Begins the log of one instrument as a new file `FOLDER/INSTRUMENT.log`.
-    ///
-    /// # Errors
-    /// If the file exists or cannot be written.
-    pub fn log(&self, folder: &Path, instrument: &str) -> std::io::Result<Log> {
-        let path = folder.join(format!("{instrument}.log"));
-        let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(named)?;
-        let writer = RawWriter::new(file, instrument).map_err(named)?;
-        Ok(Log {
+    /// The log of one instrument, in a file that has been begun.
+    #[must_use]
+    pub fn log(&self, instrument: &str, file: RawWriter<File>) -> Log {
+        Log {
             clock: self.clock,
             watch: self.watch.clone(),
-            name: path.display().to_string().into(),
-            writer: Some(Arc::new(Mutex::new(writer))),
-        })
+            name: format!("raw/{instrument}.log").into(),
+            writer: Some(Arc::new(Mutex::new(file))),
+        }
     }
 
     /// A log that keeps nothing: for commands that record no run.
@@ -117,37 +110,27 @@ mod tests {
 
     #[test]
     fn what_is_recorded_can_be_read_again_in_order() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let log = Recorder::new(&Watch::new()).log(folder.path(), "link").expect("a new file");
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let writer = RawWriter::new(file.reopen().expect("it is there"), "link").expect("it fits");
+        let log = Recorder::new(&Watch::new()).log("link", writer);
         let first = log.record(Direction::Rx, b"\x00a");
         let second = log.record(Direction::Tx, b"b");
         assert!(first <= second);
-        let bytes = std::fs::read(folder.path().join("link.log")).expect("it was written");
+        let bytes = std::fs::read(file.path()).expect("it was written");
         let read = raw_log::parse(&bytes, "link").expect("it is whole");
         let payloads: Vec<_> = read.records.iter().map(|record| (record.at, record.payload.as_slice())).collect();
         assert_eq!(payloads, [(first, b"\x00a".as_slice()), (second, b"b".as_slice())]);
     }
 
     #[test]
-    fn a_log_is_never_written_over() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let recorder = Recorder::new(&Watch::new());
-        recorder.log(folder.path(), "rig").expect("a new file");
-        let error = recorder.log(folder.path(), "rig").expect_err("it exists");
-        assert!(error.to_string().contains("rig.log"), "{error}");
-    }
-
-    #[test]
     fn a_log_that_cannot_be_written_ends_the_run_through_the_watch() {
         let watch = Watch::new();
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut log = Recorder::new(&watch).log(folder.path(), "rig").expect("a new file");
         let (reader, writer) = std::io::pipe().expect("two file descriptors are free");
         let writer = File::from(std::os::fd::OwnedFd::from(writer));
-        log.writer = Some(Arc::new(Mutex::new(RawWriter::new(writer, "rig").expect("it is open"))));
+        let log = Recorder::new(&watch).log("rig", RawWriter::new(writer, "rig").expect("it is open"));
         drop(reader);
         log.did(&RigEvent::Finished);
         let halt = watch.check().expect_err("the pipe is broken");
-        assert!(halt.to_string().contains("rig.log"), "{halt}");
+        assert!(halt.to_string().contains("raw/rig.log"), "{halt}");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::bench_file::ReferenceDriver;
-use crate::events::{ReferenceEvent, Stamped, TimeMessage, Trust};
+use crate::events::{ReferenceEvent, Stamped, TimeMessage, TimeSource, Trust};
 use crate::formats::receiver::ReceiverDecoder;
 use crate::rig::port::{Port, PortError};
 use crate::rig::watch::{Deadline, Halt, Watch};
@@ -41,6 +41,7 @@ pub struct Reference {
     decoder: ReceiverDecoder,
     bytes: u64,
     messages: u64,
+    void: Option<TimeSource>,
     refused: Option<String>,
     last: Option<TimeMessage>,
     last_trust: Option<Trust>,
@@ -50,8 +51,11 @@ impl Reference {
     /// Listens to an open port.
     #[must_use]
     pub fn new(port: Port, driver: ReferenceDriver) -> Self {
-        let decoder = ReceiverDecoder::new(driver);
-        Self { port, decoder, bytes: 0, messages: 0, refused: None, last: None, last_trust: None }
+        let decoder = match driver {
+            ReferenceDriver::Nmea => ReceiverDecoder::nmea(),
+            ReferenceDriver::Ubx => ReceiverDecoder::ubx(),
+        };
+        Self { port, decoder, bytes: 0, messages: 0, void: None, refused: None, last: None, last_trust: None }
     }
 
     /// Takes everything that has arrived.
@@ -125,6 +129,7 @@ impl Reference {
                         self.last_trust = Some(message.trust);
                     }
                 }
+                ReferenceEvent::Void { source } => self.void = Some(source),
                 ReferenceEvent::Refused { reason } => self.refused = Some(reason),
             }
         }
@@ -132,6 +137,9 @@ impl Reference {
     }
 
     fn heard(&self) -> String {
+        if let Some(source) = self.void {
+            return format!("{source:?} without a time; the receiver has no fix: does its antenna see the sky?");
+        }
         match (&self.refused, self.bytes) {
             (_, 0) => "nothing was heard; is it switched on, and is this its port?".to_owned(),
             (Some(reason), bytes) => format!("{bytes} bytes were heard, the last of them refused: {reason}"),

@@ -9,6 +9,7 @@ use super::generator::{Generator, GeneratorError, PulseTrain};
 use super::port::Port;
 use super::watch::Deadline;
 use crate::bench_file::EdgeName;
+use crate::formats::scpi;
 
 const REPLY_ALLOWED: Duration = Duration::from_secs(2);
 /// No instrument's error queue is longer; a queue that never empties is a wrong instrument.
@@ -43,7 +44,11 @@ impl ScpiGenerator {
         generator.send("*RST")?;
         generator.send("*CLS")?;
         generator.discard_input();
-        generator.identity = generator.query("*IDN?")?;
+        let reply = generator.query("*IDN?")?;
+        if scpi::identity(&reply).is_err() {
+            return Err(generator.bad_reply("*IDN?", reply));
+        }
+        generator.identity = reply;
         generator.no_errors("*RST")?;
         Ok(generator)
     }
@@ -98,10 +103,10 @@ impl ScpiGenerator {
         let mut errors = Vec::new();
         while errors.len() < MOST_ERRORS {
             let reply = self.query(query)?;
-            match error_code(&reply) {
-                Some(0) => break,
-                Some(_) => errors.push(reply),
-                None => return Err(self.bad_reply(query, reply)),
+            match scpi::queue_entry(&reply) {
+                Ok(entry) if entry.code == 0 => break,
+                Ok(_) => errors.push(reply),
+                Err(_) => return Err(self.bad_reply(query, reply)),
             }
         }
         Ok(errors)
@@ -181,7 +186,7 @@ impl Generator for ScpiGenerator {
     fn complete(&mut self, wait: Duration) -> Result<bool, GeneratorError> {
         match self.reply(wait)? {
             None => Ok(false),
-            Some(reply) if reply.trim_start_matches('+') == "1" => {
+            Some(reply) if scpi::flag(&reply) == Ok(true) => {
                 self.completion_asked = false;
                 Ok(true)
             }
@@ -197,7 +202,7 @@ impl Generator for ScpiGenerator {
         }
         self.send("OUTP OFF")?;
         let reply = self.query("OUTP?")?;
-        if number(&reply) != Some(0.0) && !reply.eq_ignore_ascii_case("OFF") {
+        if scpi::flag(&reply) != Ok(false) {
             let address = self.port.address().to_owned();
             return Err(GeneratorError::NotSet { address, setting: "OUTP?", wanted: "0".to_owned(), found: reply });
         }
@@ -214,13 +219,9 @@ fn seconds(ns: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Some instruments answer with more digits than a whole count of any unit has.
 fn number(reply: &str) -> Option<f64> {
     reply.parse().ok()
-}
-
-/// The code of `+0,"No error"`.
-fn error_code(reply: &str) -> Option<i32> {
-    reply.split_once(',')?.0.parse().ok()
 }
 
 #[cfg(test)]

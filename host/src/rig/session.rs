@@ -93,7 +93,7 @@ pub enum Step<'a> {
 /// Gets the steps.
 pub type OnStep<'a> = &'a mut dyn FnMut(Step<'_>);
 /// Judges the preamble by what is recorded so far; an error ends the run.
-pub type Judge<'a> = &'a mut dyn FnMut(&Identity) -> Result<(), String>;
+pub type Judge<'a> = &'a mut dyn FnMut() -> Result<(), String>;
 
 /// The opened instruments, and what is done with them.
 pub struct Rig {
@@ -161,7 +161,7 @@ impl Rig {
             edge: self.edge,
         };
         self.burst(plan, (2 * session - 1, Burst::Preamble, session), &preamble, step)?;
-        judge(&identity).map_err(SessionError::Refused)?;
+        judge().map_err(SessionError::Refused)?;
         let edges = PulseTrain { cycles: plan.edges, period_ns: plan.period_ns, ..preamble };
         self.burst(plan, (2 * session, Burst::Edges, session), &edges, step)
     }

@@ -69,7 +69,7 @@ impl Findings {
 
     pub(super) fn table(&self) -> String {
         let mut table = Table::new();
-        table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(80);
+        table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(80);
         for finding in &self.findings {
             let state = match finding.state {
                 State::Good => "good",

@@ -4,17 +4,24 @@ mod plan;
 mod progress;
 mod record;
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
 use clap::{ValueEnum, ValueHint};
+use jiff::Timestamp;
 use ppsrig_wire::{ClockId, EdgeMode};
 
-use super::bench;
+use super::{bench, replay};
+use crate::bench_file::BenchFile;
+use crate::bundle::Bundle;
 use crate::plan::Plan;
+use crate::rig::image::Image;
 use crate::rig::watch::Watch;
 use plan::{Asked, Rate};
+use progress::Progress;
+use record::Recording;
 
 /// Runs a capture run on a bench and prints its figures
 ///
@@ -103,7 +110,7 @@ impl Args {
         Ok(())
     }
 
-    fn plan(&self, bench: &crate::bench_file::BenchFile) -> anyhow::Result<Plan> {
+    fn plan(&self, bench: &BenchFile) -> anyhow::Result<Plan> {
         let asked = Asked {
             edges: self.edges,
             rate: self.rate,
@@ -114,5 +121,66 @@ impl Args {
             seed: plan::seed(self.seed)?,
         };
         plan::plan(&asked, bench)
+    }
+}
+
+/// Runs.
+///
+/// # Errors
+/// What kept it from being done. If anything was recorded, that was kept, and what follows from it was printed.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    args.refuse_what_is_not_there_yet()?;
+    let watch = Watch::new();
+    watch.catch_signals().context("cannot catch signals")?;
+    let bench = args.bench.read()?;
+    let plan = args.plan(&bench.declared)?;
+    if let Some(image) = &args.image {
+        Image::read(image)?;
+    }
+    let started = Timestamp::now();
+    let (bundle, files) = Bundle::create(&args.out, &bench.name(), started)?;
+    let mut progress = Progress::new();
+    let recording = Recording {
+        bench: &bench,
+        image: args.image.as_deref(),
+        plan: &plan,
+        bundle: &bundle,
+        started_utc: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        watch: &watch,
+    };
+    let recorded = recording.record(files, &mut progress);
+    drop(progress);
+    finish(bundle.dir(), recorded, args.json)
+}
+
+/// Prints what follows from the recording, the bundle's path last, and says whether the run was done.
+fn finish(dir: &Path, recorded: anyhow::Result<()>, json: bool) -> anyhow::Result<ExitCode> {
+    let outcome = match (replay::finish(dir, None, json), recorded) {
+        (Ok(outcome), Ok(())) => outcome,
+        (Err(error), Ok(())) => return Err(error),
+        (Ok(outcome), Err(error)) => {
+            // Nothing was fired yet: an empty table would only hide the error.
+            if outcome.analysis.is_some() {
+                say(&format!("{}{}\n", outcome.text, dir.display()))?;
+            } else {
+                eprintln!("the recording up to the failure is kept in {}", dir.display());
+            }
+            return Err(error);
+        }
+        (Err(second), Err(error)) => {
+            eprintln!("the recording is kept in {}, but cannot be replayed: {second:#}", dir.display());
+            return Err(error);
+        }
+    };
+    say(&format!("{}{}\n", outcome.text, dir.display()))?;
+    Ok(outcome.exit_code())
+}
+
+/// Prints on stdout; a reader that has gone away is no error.
+fn say(text: &str) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
+        _ => Ok(()),
     }
 }

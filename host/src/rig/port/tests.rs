@@ -3,7 +3,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 
 use super::*;
-use crate::formats::raw_log;
+use crate::formats::raw_log::{self, RawWriter};
 use crate::rig::recorder::Recorder;
 use crate::rig::testing::Pty;
 use crate::rig::watch::Watch;
@@ -25,8 +25,9 @@ fn read_all(port: &mut Port, length: usize) -> Vec<u8> {
 
 #[test]
 fn bytes_go_both_ways_through_a_tty_without_modem_lines_and_are_recorded() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let log = Recorder::new(&Watch::new()).log(folder.path(), "link").expect("a new file");
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let writer = RawWriter::new(file.reopen().expect("it is there"), "link").expect("it fits");
+    let log = Recorder::new(&Watch::new()).log("link", writer);
     let mut pty = Pty::open();
     let mut port = Port::open(pty.path(), 115_200, log).expect("it is a tty");
     pty.write(b"\x00\r\nhello");
@@ -34,7 +35,7 @@ fn bytes_go_both_ways_through_a_tty_without_modem_lines_and_are_recorded() {
     port.write(b"to you\n").expect("the port is there");
     assert_eq!(pty.read(7), b"to you\n");
     drop(port);
-    let bytes = std::fs::read(folder.path().join("link.log")).expect("it was written");
+    let bytes = std::fs::read(file.path()).expect("it was written");
     let records = raw_log::parse(&bytes, "link").expect("it is whole").records;
     let of = |direction| -> Vec<u8> {
         records.iter().filter(|r| r.direction == direction).flat_map(|r| r.payload.clone()).collect()
