@@ -167,7 +167,7 @@ mod tests {
     fn the_first_time_message_ends_the_wait() {
         let mut pty = Pty::open();
         let mut reference = listening(&pty);
-        pty.write(b"$GPRMC,123519.00,A,4807.038,N,01131.000,E,022.4,084.4,230326,,,A*53\r\n");
+        pty.write(b"$GPRMC,123519.00,A,4807.038,N,01131.000,E,022.4,084.4,230326,,,A*5B\r\n");
         let message = reference.first_message(Duration::from_secs(20), &Watch::new()).expect("it is whole");
         assert_eq!(message.trust, Trust::Locked);
         assert_eq!((reference.messages(), reference.trust()), (1, Some(Trust::Locked)));

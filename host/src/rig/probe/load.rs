@@ -176,16 +176,20 @@ pub(super) fn check_ram(target: &probe_rs::Target, image: &Image, path: &Path) -
 
 /// An error with its causes on one line, none said twice.
 pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
+    let one_line = |error: &dyn std::error::Error| {
+        let text = error.to_string();
+        text.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
+    };
+    let mut text = one_line(error);
     let mut cause = error.source();
     while let Some(next) = cause {
-        let said = next.to_string();
+        let said = one_line(next);
         if !text.contains(&said) {
             text = format!("{text}: {said}");
         }
         cause = next.source();
     }
-    text.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
+    text
 }
 
 pub(super) fn nanos(since: Instant) -> u64 {
@@ -210,6 +214,6 @@ mod tests {
         let error = Outer(std::io::Error::other("inner"));
         assert_eq!(chain(&error), "outer: inner");
         let error = Outer(std::io::Error::other("broken\npipe"));
-        assert_eq!(chain(&error), "outer: inner.: broken pipe");
+        assert_eq!(chain(&error), "outer: inner: broken pipe");
     }
 }
