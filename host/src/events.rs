@@ -40,6 +40,11 @@ pub enum BoardEvent {
 pub enum ReferenceEvent {
     /// A message that names a second.
     Time(TimeMessage),
+    /// A message that ought to name a second and says that the receiver knows none, as before its first fix.
+    Void {
+        /// The kind of message.
+        source: TimeSource,
+    },
     /// Bytes or a sentence that were refused: bad checksum, missing checksum, impossible date, torn frame.
     Refused {
         /// Why, for the ledger and the report.

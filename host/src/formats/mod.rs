@@ -5,4 +5,11 @@
 //! becomes an event that says so, since the ledger needs it. `raw_log` is read whole, from a file.
 
 pub mod link;
+pub mod nmea;
 pub mod raw_log;
+pub mod receiver;
+pub mod scpi;
+mod splitter;
+pub mod ticc;
+pub mod ubx;
+pub mod utc;
