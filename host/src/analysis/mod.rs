@@ -22,7 +22,9 @@ pub mod seconds;
 pub mod session;
 pub mod stamps;
 #[cfg(test)]
-mod synthetic;
+pub(crate) mod synthetic;
+#[cfg(test)]
+mod tests;
 pub mod tie;
 pub mod uncertainty;
 pub mod verdict;

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use super::anchor::Anchor;
 use super::window::Window;
 use crate::events::{IntervalChannel, IntervalEvent, IntervalStamp, Recording, Stamped};
-use crate::units::{GpsSecond, HostNanos, NS_PER_S, PS_PER_S};
+use crate::units::{GpsSecond, HostNanos, PS_PER_S};
 
 /// Stamps may reach the host so much later than the window was closed, in nanoseconds.
-const LATE_NS: u64 = 2 * NS_PER_S as u64;
+const LATE_NS: u64 = 100_000_000;
 
 /// The interval counter's stamps of one edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
