@@ -85,11 +85,6 @@ pub struct CaptureReader<'a> {
 }
 
 impl CaptureReader<'_> {
-    /// The oldest record, without taking it.
-    pub(crate) fn peek(&self) -> Option<&Capture> {
-        self.consumer.peek()
-    }
-
     /// Takes the oldest record.
     pub(crate) fn take(&mut self) -> Option<Capture> {
         self.consumer.dequeue()
