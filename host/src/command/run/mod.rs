@@ -30,7 +30,7 @@ use record::Recording;
 /// ledger and a verdict. Everything is kept in a run bundle, from which `ppsrig replay` computes the same again.
 /// Ctrl-C ends a run in order; the bundle is then partial.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "\
+#[command(allow_negative_numbers = true, after_help = "\
 Examples:
   ppsrig run                                       100 edges on the virtual bench
   ppsrig run bench.toml --edges 1000 --rate 100
