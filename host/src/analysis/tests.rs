@@ -13,8 +13,10 @@ fn judge(scene: &Scene) -> Analysis {
     analyse(&scene.record(), &scene.recording(), &scene.reference())
 }
 
+type Counts = Vec<(Class, u64)>;
+
 /// The classes that are not empty, commanded and captured.
-fn counts(ledger: &Ledger) -> (Vec<(Class, u64)>, Vec<(Class, u64)>) {
+fn counts(ledger: &Ledger) -> (Counts, Counts) {
     assert_eq!(ledger.imbalances(), Vec::<String>::new());
     let of = |count: &dyn Fn(Class) -> u64| {
         Class::ALL.into_iter().map(|class| (class, count(class))).filter(|(_, count)| *count > 0).collect()
