@@ -17,6 +17,8 @@ pub mod latency;
 pub mod lost;
 pub mod pairing;
 pub mod placement;
+#[cfg(test)]
+mod properties;
 pub mod rate;
 pub mod reference;
 pub mod row;
