@@ -77,6 +77,16 @@ pub enum TimeSource {
 }
 
 impl TimeSource {
+    /// The message's name, as its standard has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NmeaRmc => "RMC",
+            Self::NmeaZda => "ZDA",
+            Self::UbxTimTp => "TIM-TP",
+        }
+    }
+
     /// Whether the message precedes the pulse that it names.
     #[must_use]
     pub const fn names_next_pulse(self) -> bool {

@@ -46,6 +46,15 @@ impl Captured {
         }
     }
 
+    /// The counter when the echo pin was raised: the middle of what its two readings hold, and half the width of that,
+    /// both in half ticks.
+    #[must_use]
+    pub fn echo_half_ticks(&self) -> Option<(i128, i128)> {
+        let (before, after) = self.capture.echo?;
+        let (before, after) = (i128::from(before), i128::from(after));
+        Some((before + after + 1, (after - before + 1).max(0)))
+    }
+
     /// Whether it was polled.
     #[must_use]
     pub const fn is_poll(&self) -> bool {

@@ -88,7 +88,7 @@ struct Figures<'a> {
 }
 
 impl Figures<'_> {
-    fn new(&self, metric: &str, unit: &'static str) -> Figure {
+    fn figure(&self, metric: &str, unit: &'static str) -> Figure {
         Figure {
             n: self.sample.len() as u64,
             sessions: self.sample.session_count() as u64,
@@ -108,13 +108,13 @@ impl Figures<'_> {
                 interval: interval.and_then(|(low, high)| Some((nanoseconds(low)?, nanoseconds(high)?))),
                 // Each edge is off by its own U at most, so their mean is off by the mean U at most.
                 uncertainty: nanoseconds(self.widths.iter().sum::<f64>() / self.widths.len() as f64),
-                ..self.new("mean", "ns")
+                ..self.figure("mean", "ns")
             },
             Figure {
                 value: deviation(&values).and_then(nanoseconds),
                 // Two samples that differ edge by edge by no more than U have deviations that differ by its rms.
                 uncertainty: root_mean_square(self.widths).and_then(nanoseconds),
-                ..self.new("sd", "ns")
+                ..self.figure("sd", "ns")
             },
         ];
         figures.push(self.ranked(
@@ -136,9 +136,9 @@ impl Figures<'_> {
             |sorted| sorted.last().copied(),
             &shifted,
         ));
-        figures.push(Figure { value: tick_ps.and_then(nanoseconds), ..self.new("resolution", "ns") });
+        figures.push(Figure { value: tick_ps.and_then(nanoseconds), ..self.figure("resolution", "ns") });
         let effective = self.sample.effective_count().and_then(|count| Fixed::rounded(count, 1));
-        figures.push(Figure { value: effective, ..self.new("n_eff", "edges") });
+        figures.push(Figure { value: effective, ..self.figure("n_eff", "edges") });
         figures
     }
 
@@ -154,7 +154,7 @@ impl Figures<'_> {
             value: value.map(Fixed::nanoseconds),
             interval: interval.map(|(low, high)| (Fixed::nanoseconds(low), Fixed::nanoseconds(high))),
             uncertainty: value.and_then(|value| shifted.uncertainty(value, pick)).map(Fixed::nanoseconds),
-            ..self.new(name, "ns")
+            ..self.figure(name, "ns")
         }
     }
 }

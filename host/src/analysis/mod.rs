@@ -12,11 +12,15 @@ pub mod estimate;
 pub mod figure;
 pub mod figures;
 pub mod fixed;
+pub mod label;
 pub mod latency;
 pub mod lost;
 pub mod pairing;
 pub mod placement;
+#[cfg(test)]
+mod properties;
 pub mod rate;
+pub mod reference;
 pub mod row;
 pub mod seconds;
 pub mod session;

@@ -136,6 +136,12 @@ impl Scene {
         tape.recording
     }
 
+    /// The seconds of which the reference says that it is unlocked.
+    pub(crate) fn outage_seconds(&self) -> Range<i64> {
+        let at = |edge: u32| self.start() + i64::from(edge) * self.period_ms / 1000;
+        if self.outage.is_empty() { 0..0 } else { at(self.outage.start)..at(self.outage.end) }
+    }
+
     pub(crate) fn reference(&self) -> Truth {
         let at = |edge: u32| self.start() * S + i64::from(edge) * self.period_ms * MS;
         Truth { outage: (!self.outage.is_empty()).then(|| at(self.outage.start)..at(self.outage.end)) }
@@ -156,6 +162,11 @@ impl Recording {
         self.reference.retain(|event| event.at < end);
         self.interval.retain(|event| event.at < end);
     }
+}
+
+/// When a recording ends.
+pub(crate) fn end(recording: &Recording) -> HostNanos {
+    super::window::recording_end(recording)
 }
 
 /// A reference that knows the truth: guard 2 s, settling 1 s.

@@ -7,14 +7,16 @@ use super::synthetic::{LATENCY_NS, Scene};
 use super::tie::Tie;
 use super::verdict::Outcome;
 use super::{Analysis, RateCheck, analyse, check_rate};
-use crate::events::{Burst, RigEvent};
+use crate::events::{Burst, IntervalChannel, IntervalEvent, RigEvent};
 
 fn judge(scene: &Scene) -> Analysis {
     analyse(&scene.record(), &scene.recording(), &scene.reference())
 }
 
+type Counts = Vec<(Class, u64)>;
+
 /// The classes that are not empty, commanded and captured.
-fn counts(ledger: &Ledger) -> (Vec<(Class, u64)>, Vec<(Class, u64)>) {
+fn counts(ledger: &Ledger) -> (Counts, Counts) {
     assert_eq!(ledger.imbalances(), Vec::<String>::new());
     let of = |count: &dyn Fn(Class) -> u64| {
         Class::ALL.into_iter().map(|class| (class, count(class))).filter(|(_, count)| *count > 0).collect()
@@ -420,4 +422,37 @@ fn a_run_without_the_faulted_edges_has_the_same_latency_figures() {
     };
     assert!(!figures(&again).is_empty());
     assert_eq!(figures(&again), figures(&analysis));
+}
+
+#[test]
+fn an_echo_that_went_unread_is_not_replaced_by_a_bounces() {
+    let mut scene = Scene::new(EdgeMode::Irq, 20, 1000);
+    scene.echo = true;
+    scene.bounced = [7].into();
+    let mut recording = scene.recording();
+    let echoes: Vec<usize> = (0..recording.interval.len())
+        .filter(|&index| {
+            matches!(&recording.interval[index].event,
+                IntervalEvent::Stamp(stamp) if stamp.channel == IntervalChannel::B)
+        })
+        .collect();
+    // Four of the preamble, then edge 7.
+    recording.interval.remove(echoes[4 + 7]);
+    let analysis = analyse(&scene.record(), &recording, &scene.reference());
+    let row = analysis.rows().find(|row| row.burst == Burst::Edges && row.commanded == Some(7)).unwrap();
+    assert_eq!((row.class, row.echo.as_ref()), (Class::Paired, None));
+    let others = analysis.rows().filter(|row| row.echo.is_some()).count();
+    assert_eq!(others, 19);
+}
+
+#[test]
+fn echoes_tell_the_rate_better_than_captures_with_scattered_latencies() {
+    let mut scene = Scene::new(EdgeMode::Irq, 20, 500);
+    let plain = judge(&scene).sessions[0].rate.clone().unwrap();
+    scene.echo = true;
+    let echoed = judge(&scene).sessions[0].rate.clone().unwrap();
+    assert_eq!(echoed.time_base, "interval counter, echoes");
+    assert!(echoed.u_relative < plain.u_relative);
+    let off = echoed.ratio(crate::units::Hertz(12_500_000)) - 1.0;
+    assert!(off.abs() <= echoed.u_relative, "{off} {}", echoed.u_relative);
 }

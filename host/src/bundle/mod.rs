@@ -6,6 +6,10 @@
 
 mod read;
 mod recorder;
+#[cfg(test)]
+pub(crate) mod synthetic;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use self::read::{Contents, ReadError, read};

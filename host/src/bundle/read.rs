@@ -11,6 +11,8 @@ use crate::bench_file::ReferenceDriver;
 use crate::events::{Recording, RigEvent, Stamped};
 use crate::formats::link::LinkDecoder;
 use crate::formats::raw_log::{self, Direction, RawLog, RawLogError};
+use crate::formats::receiver::ReceiverDecoder;
+use crate::formats::ticc::TiccDecoder;
 use crate::plan::RunRecord;
 
 /// Why a bundle cannot be read.
@@ -135,10 +137,14 @@ impl Contents {
             self.incomplete.push(format!("raw/{name} ends in {} bytes of a torn line", log.torn_tail_bytes));
         }
         match instrument {
-            Instrument::Link => self.recording.board = decode(&log, LinkDecoder::new(), LinkDecoder::push),
+            Instrument::Link => {
+                self.recording.board = decode(&log, &mut LinkDecoder::new(), LinkDecoder::push);
+            }
             Instrument::Rig => self.recording.rig = rig_events(&log, path)?,
             Instrument::Reference => self.take_reference(&log),
-            Instrument::IntervalCounter => self.take_interval_counter(&log),
+            Instrument::IntervalCounter => {
+                self.recording.interval = decode(&log, &mut TiccDecoder::new(), TiccDecoder::push);
+            }
             Instrument::Generator => {}
         }
         Ok(())
@@ -147,22 +153,23 @@ impl Contents {
     fn take_reference(&mut self, log: &RawLog) {
         let driver =
             self.record.as_ref().map_or(ReferenceDriver::Ubx, |record| record.bench.reference.driver);
-        let _ = (driver, log);
-    }
-
-    fn take_interval_counter(&mut self, log: &RawLog) {
-        let _ = log;
+        let mut decoder = match driver {
+            ReferenceDriver::Nmea => ReceiverDecoder::nmea(),
+            ReferenceDriver::Ubx => ReceiverDecoder::ubx(),
+        };
+        self.recording.reference = decode(log, &mut decoder, ReceiverDecoder::push);
+        self.recording.reference.extend(decoder.finish());
     }
 }
 
 /// Feeds what was received to a decoder, read by read.
 fn decode<D, E>(
     log: &RawLog,
-    mut decoder: D,
+    decoder: &mut D,
     push: impl Fn(&mut D, &[u8], crate::units::HostNanos) -> Vec<Stamped<E>>,
 ) -> Vec<Stamped<E>> {
     let received = log.records.iter().filter(|record| record.direction == Direction::Rx);
-    received.flat_map(|record| push(&mut decoder, &record.payload, record.at)).collect()
+    received.flat_map(|record| push(decoder, &record.payload, record.at)).collect()
 }
 
 fn rig_events(log: &RawLog, path: &Path) -> Result<Vec<Stamped<RigEvent>>, ReadError> {

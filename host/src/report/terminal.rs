@@ -24,6 +24,7 @@ pub(super) const WIDTH: u16 = 80;
 #[must_use]
 pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to: &Path) -> String {
     let mut text = heading(record, analysis);
+    text.push_str(&verdict(analysis));
     text.push_str(&ledger(analysis));
     for latencies in &analysis.latencies {
         text.push_str(&latency(latencies, analysis.emulated));
@@ -68,9 +69,9 @@ fn heading(record: &RunRecord, analysis: &Analysis) -> String {
     let plan = &record.plan;
     let sessions =
         if plan.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", plan.sessions) };
-    let label = if analysis.emulated { ", emulated board" } else { "" };
+    let label = if analysis.emulated { ", emulated" } else { "" };
     let mut text = format!(
-        "edge: {} mode, {} edges at {} Hz, clock {}, {sessions}{label}\n",
+        "edge: {} mode, {} edges at {} Hz, {}, {sessions}{label}\n",
         mode_name(plan.mode),
         plan.edges,
         rate_hz(record),
@@ -80,6 +81,15 @@ fn heading(record: &RunRecord, analysis: &Analysis) -> String {
         let _ = writeln!(text, "partial: {reason}");
     }
     text
+}
+
+fn verdict(analysis: &Analysis) -> String {
+    let outcome = analysis.verdict.outcome;
+    let reasons = analysis.verdict.reasons.iter().enumerate().map(|(index, reason)| match index {
+        0 => ("verdict", format!("{outcome} (exit {}): {reason}", outcome.exit())),
+        _ => ("", reason.clone()),
+    });
+    pairs(&reasons.collect::<Vec<_>>())
 }
 
 /// A borderless table that fits the width.
@@ -147,7 +157,7 @@ fn balance(ledger: &Ledger) -> String {
         return format!("DOES NOT BALANCE: {}", problems.join("; "));
     }
     let by = if ledger.counted_by_board { "the board's own totals" } else { "what was heard (no totals)" };
-    format!("even, {} fired and {} captured by {by}", ledger.commanded_count, ledger.captured_count)
+    format!("even, {} commanded and {} captured, by {by}", ledger.commanded_count, ledger.captured_count)
 }
 
 fn latency(latencies: &Latencies, emulated: bool) -> String {
@@ -249,12 +259,6 @@ fn facts(record: &RunRecord, analysis: &Analysis, incomplete: &[String]) -> Stri
         ),
     ));
     rows.extend(incomplete.iter().map(|what| ("incomplete", what.clone())));
-    let outcome = analysis.verdict.outcome;
-    for (index, reason) in analysis.verdict.reasons.iter().enumerate() {
-        let name = if index == 0 { "verdict" } else { "" };
-        let lead = if index == 0 { format!("{outcome} (exit {}): ", outcome.exit()) } else { String::new() };
-        rows.push((name, format!("{lead}{reason}")));
-    }
     rows.retain(|(_, value)| !value.is_empty());
     format!("\n{}", pairs(&rows))
 }
