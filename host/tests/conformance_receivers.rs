@@ -2,10 +2,13 @@
 //!
 //! The recordings belong to their authors and are no part of this repository: they are looked for in `shared/data`
 //! beside it, or where `PPSRIG_SHARED_DATA` says. Run with `just conformance`, or `cargo test -p ppsrig --test
-//! conformance_receivers -- --ignored`. Where they are absent each test says `skipped`.
+//! conformance_receivers -- --ignored`. Where they are absent each test counts as ignored and says `skipped`; the
+//! built-in harness could only let it pass.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
+use libtest_mimic::{Arguments, Completion, Trial};
 use ppsrig::events::{IntervalEvent, ReferenceEvent, TimeMessage, TimeSource, Trust};
 use ppsrig::formats::receiver::ReceiverDecoder;
 use ppsrig::formats::ticc::TiccDecoder;
@@ -14,22 +17,60 @@ use ppsrig::units::{GpsSecond, HostNanos};
 
 const READ_SIZES: [usize; 4] = [1, 3, 7, 64];
 
-/// A recording, without the header that its collector put before it; none where the collection is absent.
-fn recording(name: &str) -> Option<Vec<u8>> {
-    let folder = std::env::var_os("PPSRIG_SHARED_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
+/// A test over the collection in a folder.
+type Test = fn(&Collection);
+
+const TESTS: [(&str, Test); 7] = [
+    ("u_blox_m8t", u_blox_m8t),
+    ("u_blox_f9t", u_blox_f9t),
+    ("firefly_ii", firefly_ii),
+    ("meinberg_gps164", meinberg_gps164),
+    ("hp_58534a_without_checksums", hp_58534a_without_checksums),
+    ("sentences_split_at_odd_places", sentences_split_at_odd_places),
+    ("ticc_loopback", ticc_loopback),
+];
+
+fn main() -> ExitCode {
+    let trials =
+        TESTS.map(|(name, test)| Trial::ignorable_test(name, move || Ok(run(test))).with_ignored_flag(true));
+    libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
+}
+
+fn run(test: Test) -> Completion {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    let folder = std::env::var_os("PPSRIG_SHARED_DATA").map_or_else(beside, PathBuf::from);
     if !folder.is_dir() {
-        let looked = folder.display();
-        eprintln!("skipped: no ../shared/data (looked for {looked}; PPSRIG_SHARED_DATA names another place)");
-        return None;
+        return Completion::ignored_with("skipped: no ../shared/data");
     }
-    let bytes = std::fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let mut rest = &bytes[..];
-    while matches!(rest.first(), Some(b'#' | b'{')) {
-        let end = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |index| index + 1);
-        rest = &rest[end..];
+    test(&Collection { folder });
+    Completion::Completed
+}
+
+struct Collection {
+    folder: PathBuf,
+}
+
+impl Collection {
+    /// A recording, without the header that its collector put before it.
+    fn recording(&self, name: &str) -> Vec<u8> {
+        let bytes = std::fs::read(self.folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut rest = &bytes[..];
+        while matches!(rest.first(), Some(b'#' | b'{')) {
+            let end = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |index| index + 1);
+            rest = &rest[end..];
+        }
+        rest.to_vec()
     }
-    Some(rest.to_vec())
+
+    /// What a recording says, which must be the same at every read size.
+    fn events(&self, name: &str, decoder: fn() -> ReceiverDecoder) -> Vec<ReferenceEvent> {
+        let bytes = self.recording(name);
+        let whole = decoded(decoder(), &bytes, bytes.len().max(1));
+        for read_size in READ_SIZES {
+            assert_eq!(decoded(decoder(), &bytes, read_size), whole, "{name} at read size {read_size}");
+        }
+        whole
+    }
 }
 
 fn decoded(mut decoder: ReceiverDecoder, bytes: &[u8], read_size: usize) -> Vec<ReferenceEvent> {
@@ -37,16 +78,6 @@ fn decoded(mut decoder: ReceiverDecoder, bytes: &[u8], read_size: usize) -> Vec<
         bytes.chunks(read_size).zip(0..).flat_map(|(read, at)| decoder.push(read, HostNanos(at))).collect();
     events.extend(decoder.finish());
     events.into_iter().map(|stamped| stamped.event).collect()
-}
-
-/// What a recording says, which must be the same at every read size.
-fn events(name: &str, decoder: fn() -> ReceiverDecoder) -> Option<Vec<ReferenceEvent>> {
-    let bytes = recording(name)?;
-    let whole = decoded(decoder(), &bytes, bytes.len().max(1));
-    for read_size in READ_SIZES {
-        assert_eq!(decoded(decoder(), &bytes, read_size), whole, "{name} at read size {read_size}");
-    }
-    Some(whole)
 }
 
 fn messages(events: &[ReferenceEvent], source: TimeSource) -> Vec<TimeMessage> {
@@ -76,10 +107,8 @@ fn assert_consecutive(messages: &[TimeMessage], first: GpsSecond, count: usize) 
     assert_eq!(seconds, expected);
 }
 
-#[test]
-#[ignore = "needs recordings that are not part of the repository"]
-fn u_blox_m8t() {
-    let Some(events) = events("receivers/u-blox-m8t-time.log", ReceiverDecoder::ubx) else { return };
+fn u_blox_m8t(collection: &Collection) {
+    let events = collection.events("receivers/u-blox-m8t-time.log", ReceiverDecoder::ubx);
     let pulses = messages(&events, TimeSource::UbxTimTp);
     // Time of week 237870000 ms on UTC; the first NAV-TIMEUTC names 18:04:29, the pulse is the next one.
     assert_consecutive(&pulses, utc(2021, 2, 23, 18, 4, 30), 152);
@@ -92,12 +121,8 @@ fn u_blox_m8t() {
     assert_eq!(events.len(), 152 + 1);
 }
 
-#[test]
-#[ignore = "needs recordings that are not part of the repository"]
-fn u_blox_f9t() {
-    let Some(events) = events("receivers/ublox-zed-f9t-ubx_nmea_l5.log", ReceiverDecoder::ubx) else {
-        return;
-    };
+fn u_blox_f9t(collection: &Collection) {
+    let events = collection.events("receivers/ublox-zed-f9t-ubx_nmea_l5.log", ReceiverDecoder::ubx);
     let (rmc, zda) = (messages(&events, TimeSource::NmeaRmc), messages(&events, TimeSource::NmeaZda));
     assert_eq!((rmc.len(), zda.len()), (9, 9));
     assert_consecutive(&rmc, rmc[0].second, 9);
@@ -107,10 +132,8 @@ fn u_blox_f9t() {
     assert!(refusals(&events).is_empty(), "{:?}", refusals(&events));
 }
 
-#[test]
-#[ignore = "needs recordings that are not part of the repository"]
-fn firefly_ii() {
-    let Some(events) = events("receivers/firefly-II.log", ReceiverDecoder::nmea) else { return };
+fn firefly_ii(collection: &Collection) {
+    let events = collection.events("receivers/firefly-II.log", ReceiverDecoder::nmea);
     let first = utc(2010, 7, 8, 0, 59, 47);
     let (rmc, zda) = (messages(&events, TimeSource::NmeaRmc), messages(&events, TimeSource::NmeaZda));
     assert_consecutive(&rmc, first, 23);
@@ -123,10 +146,8 @@ fn firefly_ii() {
     assert!(refusals.iter().all(|reason| reason.starts_with("GPGGA: checksum")), "{refusals:?}");
 }
 
-#[test]
-#[ignore = "needs recordings that are not part of the repository"]
-fn meinberg_gps164() {
-    let Some(events) = events("receivers/meinberg-gps164.log", ReceiverDecoder::nmea) else { return };
+fn meinberg_gps164(collection: &Collection) {
+    let events = collection.events("receivers/meinberg-gps164.log", ReceiverDecoder::nmea);
     let rmc = messages(&events, TimeSource::NmeaRmc);
     let (valid, void): (Vec<_>, Vec<_>) =
         rmc.iter().copied().partition(|message| message.trust == Trust::Locked);
@@ -138,20 +159,16 @@ fn meinberg_gps164() {
     assert_eq!(events.len(), rmc.len(), "{:?}", refusals(&events));
 }
 
-#[test]
-#[ignore = "needs recordings that are not part of the repository"]
-fn hp_58534a_without_checksums() {
-    let Some(events) = events("receivers/hp58534a.log", ReceiverDecoder::nmea) else { return };
+fn hp_58534a_without_checksums(collection: &Collection) {
+    let events = collection.events("receivers/hp58534a.log", ReceiverDecoder::nmea);
     let refusals = refusals(&events);
     assert!(!events.is_empty());
     assert_eq!(refusals.len(), events.len(), "nothing may be accepted");
     assert!(refusals.iter().all(|reason| reason.ends_with(": no checksum")), "{refusals:?}");
 }
 
-#[test]
-#[ignore = "needs recordings that are not part of the repository"]
-fn sentences_split_at_odd_places() {
-    let Some(events) = events("receivers/tcp-torture.log", ReceiverDecoder::nmea) else { return };
+fn sentences_split_at_odd_places(collection: &Collection) {
+    let events = collection.events("receivers/tcp-torture.log", ReceiverDecoder::nmea);
     let (rmc, zda) = (messages(&events, TimeSource::NmeaRmc), messages(&events, TimeSource::NmeaZda));
     assert_eq!((rmc.len(), zda.len()), (1, 1), "{events:?}");
     assert_eq!(rmc[0].second, utc(2007, 12, 23, 19, 32, 21));
@@ -159,10 +176,8 @@ fn sentences_split_at_odd_places() {
     assert!(!refusals(&events).is_empty(), "the recording begins inside a sentence");
 }
 
-#[test]
-#[ignore = "needs recordings that are not part of the repository"]
-fn ticc_loopback() {
-    let Some(bytes) = recording("counter/ticc_rev_d_loopback_chA_debug.txt") else { return };
+fn ticc_loopback(collection: &Collection) {
+    let bytes = collection.recording("counter/ticc_rev_d_loopback_chA_debug.txt");
     let stamps = |read_size: usize| {
         let mut decoder = TiccDecoder::new();
         let events = bytes.chunks(read_size).flat_map(|read| decoder.push(read, HostNanos(0)));
