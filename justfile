@@ -22,7 +22,7 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-    target/firmware/build.sh lint
+    target/firmware/build.sh --clippy
 
 # Reformats the sources
 fmt:

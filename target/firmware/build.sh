@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the firmware image, and leaves it as build/firmware/virt.elf. Arguments go to cargo (`--clippy`: lint instead).
 #
-# Which compiler knows the A53's target is written down in build/firmware-toolchain.env, as shell assignments:
+# Which compiler knows the A53's target: setup.sh writes it down in .cargo/firmware-toolchain.env, as shell assignments:
 #   PPSRIG_FIRMWARE_RUSTC      a rustc; without it, the one that cargo takes
 #   PPSRIG_FIRMWARE_LINKER     the linker's absolute path
 #   PPSRIG_FIRMWARE_BUILD_STD  1: the target's core library is built from source
@@ -15,7 +15,7 @@ case $CARGO_TARGET_DIR in /*) ;; *) CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR ;; e
 export CARGO_TARGET_DIR
 
 # shellcheck source=/dev/null
-if [ -f "$root/build/firmware-toolchain.env" ]; then . "$root/build/firmware-toolchain.env"; fi
+if [ -f "$root/.cargo/firmware-toolchain.env" ]; then . "$root/.cargo/firmware-toolchain.env"; fi
 if [ -n "${PPSRIG_FIRMWARE_RUSTC:-}" ]; then export RUSTC="$PPSRIG_FIRMWARE_RUSTC"; fi
 if [ -n "${PPSRIG_FIRMWARE_LINKER:-}" ]; then
     export CARGO_TARGET_AARCH64_UNKNOWN_NONE_LINKER="$PPSRIG_FIRMWARE_LINKER"
@@ -27,6 +27,10 @@ if [ "${1:-}" = --clippy ]; then
     shift
     command=clippy
     after='-- -D warnings'
+    if [ "${PPSRIG_FIRMWARE_BUILD_STD:-}" = 1 ]; then
+        echo "skipped: clippy of the firmware, since $PPSRIG_FIRMWARE_RUSTC comes without clippy (rustup's target has it)" >&2
+        exit 0
+    fi
 fi
 if [ "${PPSRIG_FIRMWARE_BUILD_STD:-}" = 1 ]; then
     export RUSTC_BOOTSTRAP=1
