@@ -1,8 +1,9 @@
 #!/bin/sh
-# Builds the firmware image, and leaves it as build/firmware/virt.elf. Arguments go to cargo (`--clippy`: lint instead).
+# Builds the firmware image, and leaves it as build/firmware/virt.elf. `build.sh --clippy` lints it instead.
+# Further arguments go to cargo.
 #
 # Which compiler knows the A53's target: setup.sh writes it down in .cargo/firmware-toolchain.env, as shell assignments:
-#   PPSRIG_FIRMWARE_RUSTC      a rustc; without it, the one that cargo takes
+#   PPSRIG_FIRMWARE_RUSTC      a rustc (lints: with its cargo-clippy beside it); without it, the one that cargo takes
 #   PPSRIG_FIRMWARE_LINKER     the linker's absolute path
 #   PPSRIG_FIRMWARE_BUILD_STD  1: the target's core library is built from source
 # Without that file the target is taken to be installed: rustup target add aarch64-unknown-none
@@ -21,28 +22,28 @@ if [ -n "${PPSRIG_FIRMWARE_LINKER:-}" ]; then
     export CARGO_TARGET_AARCH64_UNKNOWN_NONE_LINKER="$PPSRIG_FIRMWARE_LINKER"
 fi
 
-command=build
-after=
-if [ "${1:-}" = --clippy ]; then
-    shift
-    command=clippy
-    after='-- -D warnings'
-    if [ "${PPSRIG_FIRMWARE_BUILD_STD:-}" = 1 ]; then
-        echo "skipped: clippy of the firmware, since $PPSRIG_FIRMWARE_RUSTC comes without clippy (rustup's target has it)" >&2
-        exit 0
-    fi
-fi
 if [ "${PPSRIG_FIRMWARE_BUILD_STD:-}" = 1 ]; then
     export RUSTC_BOOTSTRAP=1
-    set -- -Zbuild-std=core "$@"
+    build_std=-Zbuild-std=core
 fi
 
 cd "$here"
-# shellcheck disable=SC2086 # $after is two words or none
-cargo "$command" --locked --release --target "$target" "$@" $after
-if [ "$command" = build ]; then
-    mkdir -p "$root/build/firmware"
-    cp "$CARGO_TARGET_DIR/$target/release/virt" "$root/build/firmware/virt.elf.new"
-    mv "$root/build/firmware/virt.elf.new" "$root/build/firmware/virt.elf"
-    echo "build/firmware/virt.elf"
+if [ "${1:-}" = --clippy ]; then
+    shift
+    # Lints must come from the same release as the compiler that built core.
+    set -- clippy --locked --release --target "$target" ${build_std:-} "$@" -- -D warnings
+    if [ -z "${RUSTC:-}" ]; then exec cargo "$@"; fi
+    clippy=$(dirname -- "$RUSTC")/cargo-clippy
+    if [ ! -x "$clippy" ]; then
+        echo "no $clippy to lint with: install the clippy of $RUSTC (Debian: rust-web-clippy)" >&2
+        exit 2
+    fi
+    exec "$clippy" "$@"
 fi
+
+cargo build --locked --release --target "$target" ${build_std:-} "$@"
+mkdir -p "$root/build/firmware"
+# Copied under another name first: a reader never sees half an image.
+cp "$CARGO_TARGET_DIR/$target/release/virt" "$root/build/firmware/virt.elf.new"
+mv "$root/build/firmware/virt.elf.new" "$root/build/firmware/virt.elf"
+echo "build/firmware/virt.elf"

@@ -85,7 +85,8 @@ impl<'a> Controller<'a> {
         if due && self.output.has_room() {
             self.beat(now);
         }
-        if self.output.has_room() && self.reader.peek().is_none() {
+        // Room is left only if the ring is empty; and no capture is added to it while the window is closing.
+        if self.output.has_room() {
             self.finish();
         }
         records

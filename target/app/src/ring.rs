@@ -85,19 +85,14 @@ pub struct CaptureReader<'a> {
 }
 
 impl CaptureReader<'_> {
-    /// The oldest record, without taking it.
-    pub(crate) fn peek(&self) -> Option<&Capture> {
-        self.consumer.peek()
-    }
-
     /// Takes the oldest record.
-    pub(crate) fn take(&mut self) -> Option<Capture> {
+    pub fn take(&mut self) -> Option<Capture> {
         self.consumer.dequeue()
     }
 
     /// Captures of the window so far and how many of them were dropped: never more dropped than captured.
     #[must_use]
-    pub(crate) fn counts(&self) -> (u32, u32) {
+    pub fn counts(&self) -> (u32, u32) {
         // Dropped is read first: a capture between the two reads can then only add to the other figure.
         let dropped = self.counts.dropped.load(Ordering::Acquire);
         (self.counts.captured.load(Ordering::Acquire), dropped)

@@ -4,8 +4,8 @@
 mod board;
 
 use board::{BEAT, Board, captures, heartbeats, start, stop, totals};
-use ppsrig_app::{RING_RECORDS, Turn};
-use ppsrig_wire::{CaptureCounters, EdgeMode, FromBoard};
+use ppsrig_app::{CaptureRing, Capturer, Edge, RING_RECORDS, Turn};
+use ppsrig_wire::{Capture, CaptureCounters, EdgeMode, FromBoard};
 
 #[test]
 fn edges_outside_a_window_are_nobodys() {
@@ -123,4 +123,33 @@ fn a_heartbeat_counts_captures_and_drops_so_far() {
     board.now += BEAT;
     let beats = heartbeats(&board.answers());
     assert_eq!((beats[0].captured, beats[0].dropped), (RING_RECORDS as u32 + 3, 3));
+}
+
+#[test]
+fn both_sides_at_once_lose_nothing_and_keep_the_order() {
+    const EDGES: u32 = 20_000;
+    let ring = Box::leak(Box::new(CaptureRing::new()));
+    let (writer, mut reader) = ring.split();
+    let capturing = std::thread::spawn(move || {
+        let mut capturer = Capturer::new(writer);
+        capturer.open(board::plan(1, EdgeMode::Irq));
+        for counter in 0..u64::from(EDGES) {
+            let counters = CaptureCounters::Irq { capture: counter };
+            capturer.capture(Edge { counters, snapshot: None, echo: None });
+        }
+    });
+    let mut records = Vec::new();
+    loop {
+        let finished = capturing.is_finished();
+        let before = records.len();
+        records.extend(std::iter::from_fn(|| reader.take()));
+        if finished && records.len() == before {
+            break;
+        }
+    }
+    let (captured, dropped) = reader.counts();
+    assert_eq!((captured, records.len() as u32 + dropped), (EDGES, EDGES));
+    assert!(records.is_sorted_by(|one, next| one.number < next.number));
+    let own = |record: &Capture| record.counters == CaptureCounters::Irq { capture: record.number.into() };
+    assert!(records.iter().all(own), "no record is mixed up with another");
 }

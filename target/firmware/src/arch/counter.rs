@@ -7,8 +7,8 @@ use super::Mmio;
 /// The counter now, in ticks.
 ///
 /// The ISB keeps the read from being done early, among the instructions before it: the architecture lets a counter
-/// read be speculated (Arm ARM, D12.2.2 "accessing the counter registers"). Not `nomem`, so that the compiler leaves
-/// it in its place among device accesses.
+/// read be speculated (Arm ARM, the chapter on the Generic Timer). Not `nomem`, so that the compiler leaves it in its
+/// place among device accesses.
 #[inline]
 pub(crate) fn now() -> u64 {
     let ticks;

@@ -8,19 +8,18 @@ use crate::arch::Mmio;
 /// What Identify calls this board.
 pub(crate) const NAME: &str = "virt";
 
-// SAFETY (each of these): the machine has this device at this address, and none of them is a bus master.
-// fw_cfg could do DMA, but only through its register at 0x10, which nothing here writes.
 /// The interrupt controller: distributor and core interface.
 pub(crate) const GIC: GicV2 =
-    // SAFETY: VIRT_GIC_DIST and VIRT_GIC_CPU.
+    // SAFETY: the machine has these two blocks here (VIRT_GIC_DIST, VIRT_GIC_CPU), and they are no bus master.
     unsafe { GicV2::new(Mmio::new(0x0800_0000), Mmio::new(0x0801_0000)) };
 /// The link to the host.
-// SAFETY: VIRT_UART, a PL011.
+// SAFETY: the machine has a PL011 here (VIRT_UART); its DMA signals are wired to nothing.
 pub(crate) const UART: Pl011 = unsafe { Pl011::new(Mmio::new(0x0900_0000)) };
 /// The pins: line 0 is the edge input, line 1 the echo output.
-// SAFETY: VIRT_GPIO, a PL061.
+// SAFETY: the machine has a PL061 here (VIRT_GPIO), which is no bus master.
 pub(crate) const GPIO: Pl061 = unsafe { Pl061::new(Mmio::new(0x0903_0000)) };
-// SAFETY: VIRT_FW_CFG; see above for its DMA.
+// SAFETY: the machine has its configuration device here (VIRT_FW_CFG). It does DMA only when told through its register
+// at 0x10, which nothing writes: this constant is private to this file.
 const FW_CFG: Mmio = unsafe { Mmio::new(0x0902_0000) };
 
 /// Interrupt number of a shared peripheral interrupt.
