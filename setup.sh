@@ -88,7 +88,8 @@ core_library() { # Rust's core for aarch64-unknown-none, and a linker
     fi
     say "rustup could not add aarch64-unknown-none within $rustup_seconds s; taking the core library's source from Debian"
     have apt-get || other_system
-    [ -x /usr/bin/rustc ] && [ -d /usr/lib/rustlib/src/rust/library/core ] || apt_install "builds the board's image" rustc-web rust-web-src ||
+    [ -x /usr/bin/rustc ] && [ -x /usr/bin/cargo-clippy ] && [ -d /usr/lib/rustlib/src/rust/library/core ] ||
+        apt_install "builds and lints the board's image" rustc-web rust-web-src rust-web-clippy ||
         die "no Debian packages rustc-web and rust-web-src here: connect rustup once (rustup target add aarch64-unknown-none)"
     write_toolchain /usr/bin/rustc "$lld" 1
 }
