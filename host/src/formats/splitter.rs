@@ -28,7 +28,7 @@ pub(super) enum Piece {
     Ubx(Vec<u8>),
     /// From `$` up to and without the line end; its checksum is not looked at.
     Sentence(Vec<u8>),
-    /// Bytes in a row that are neither, line ends not counted.
+    /// Bytes in a row that are neither.
     Garbage {
         /// How many.
         bytes: usize,
@@ -132,7 +132,8 @@ impl Splitter {
         let bytes: Vec<u8> = self.waiting.drain(..length).collect();
         for byte in bytes {
             let at = self.take_arrival(1);
-            if matches!(byte, b'\r' | b'\n') {
+            // The line ends behind a sentence are no garbage.
+            if matches!(byte, b'\r' | b'\n') && self.garbage == 0 && reason.is_empty() {
                 continue;
             }
             if self.garbage == 0 || self.garbage_reason.is_empty() {
