@@ -40,6 +40,11 @@ pub enum BoardEvent {
 pub enum ReferenceEvent {
     /// A message that names a second.
     Time(TimeMessage),
+    /// A message that ought to name a second and says that the receiver knows none, as before its first fix.
+    Void {
+        /// The kind of message.
+        source: TimeSource,
+    },
     /// Bytes or a sentence that were refused: bad checksum, missing checksum, impossible date, torn frame.
     Refused {
         /// Why, for the ledger and the report.
@@ -72,6 +77,16 @@ pub enum TimeSource {
 }
 
 impl TimeSource {
+    /// The message's name, as its standard has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NmeaRmc => "RMC",
+            Self::NmeaZda => "ZDA",
+            Self::UbxTimTp => "TIM-TP",
+        }
+    }
+
     /// Whether the message precedes the pulse that it names.
     #[must_use]
     pub const fn names_next_pulse(self) -> bool {

@@ -1,1 +1,4 @@
 //! Decoding, pairing, ledger, calibration and statistics: pure functions over recorded events.
+
+pub mod label;
+pub mod reference;

@@ -1,1 +1,3 @@
 //! One file a subcommand.
+
+pub mod validate;

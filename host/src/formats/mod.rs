@@ -1,1 +1,15 @@
 //! Pure parsers and writers, one file a format.
+//!
+//! Every decoder is incremental: `push(bytes, arrival)` returns the events that these bytes completed, and the events
+//! are the same however the bytes were cut into reads. A decoder never fails and never panics: what cannot be read
+//! becomes an event that says so, since the ledger needs it. `raw_log` is read whole, from a file.
+
+pub mod link;
+pub mod nmea;
+pub mod raw_log;
+pub mod receiver;
+pub mod scpi;
+mod splitter;
+pub mod ticc;
+pub mod ubx;
+pub mod utc;

@@ -12,6 +12,7 @@
 
 pub mod frame;
 mod message;
+mod size;
 
 pub use message::{
     AckOutcome, BoardName, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId,

@@ -1,10 +1,24 @@
 //! The bench file: one board with its probe, link, generator, reference and, if present, interval counter.
 
+mod expand;
+mod place;
+mod read;
+mod schema;
+mod section;
+mod selector;
+#[cfg(test)]
+mod tests;
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::Hertz;
+
+pub use expand::ExpandError;
+pub use place::{Chip, Port};
+pub use read::{BenchFileError, Problem, Problems, parse, read};
+pub use selector::{Selector, SelectorError};
 
 /// A bench, as read and validated. Paths are absolute, or begin with `@run`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,285 @@
+//! The keys of a bench file, what each may hold, and what must fit together.
+//!
+//! The keys stand here a second time beside the types in the parent module; a test writes a bench with serde and reads
+//! it with this, so that they cannot part.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use toml::de::DeValue;
+
+use super::place::{self, Chip, Port};
+use super::section::{Found, Section, Source, flag, integer, name, text, texts};
+use super::{
+    BenchFile, Board, BringUp, CommandBy, EdgeName, Generator, GeneratorDriver, IntervalCounter,
+    IntervalCounterDriver, Limits, Problem, Reference, ReferenceDriver, Wiring,
+};
+use crate::units::Hertz;
+
+const BAUD: RangeInclusive<i64> = 50..=12_000_000;
+const HERTZ: RangeInclusive<i64> = 1_000..=10_000_000_000;
+/// The preamble's edges are a second apart and have this width too.
+const WIDTH_MS: RangeInclusive<i64> = 1..=999;
+/// Up to a day: nobody waits longer for a receiver to settle.
+const SECONDS: RangeInclusive<i64> = 0..=86_400;
+const EDGES: RangeInclusive<i64> = 0..=u32::MAX as i64;
+/// Up to a second.
+const UNCERTAINTY_PS: RangeInclusive<i64> = 0..=1_000_000_000_000;
+/// Up to 100 km of cable. Negative where a calibration has taken another delay off.
+const CABLE_PS: RangeInclusive<i64> = -500_000_000..=500_000_000;
+
+/// Where the bench file lies, and what it can see from there.
+struct Place<'p> {
+    folder: &'p Path,
+    exists: &'p dyn Fn(&Path) -> bool,
+}
+
+/// What the tables said that must fit together.
+#[derive(Default)]
+struct Ties {
+    /// Each port with the table that names it.
+    ports: Vec<(&'static str, Found<String>)>,
+    /// A value with `@run` in it.
+    in_run: Vec<usize>,
+    echo: Option<Found<bool>>,
+}
+
+/// Reads a bench from its text. `exists` tells whether a file that it names is there.
+pub(super) fn parse(
+    text: &str,
+    folder: &Path,
+    exists: &dyn Fn(&Path) -> bool,
+) -> Result<BenchFile, Vec<Problem>> {
+    let place = Place { folder, exists };
+    let mut ties = Ties::default();
+    let (mut source, table) = Source::new(text);
+    let mut root = Section::root(&mut source, table);
+    let board = root.required_table("board", |section| board(section, &place, &mut ties));
+    let generator = root.required_table("generator", |section| generator(section, &place, &mut ties));
+    let reference = root.required_table("reference", |section| reference(section, &place, &mut ties));
+    let counter = root.table("interval-counter", |section| interval_counter(section, &place, &mut ties));
+    let wiring = root.table("wiring", |section| wiring(section, &mut ties));
+    let limits = root.table("limits", limits);
+    let bring_up = root.table("bring-up", |section| bring_up(section, &place));
+    root.report_unknown();
+    check_ties(&mut source, &ties, counter.is_some(), bring_up.is_some());
+    let problems = source.into_problems();
+    let bench = || {
+        Some(BenchFile {
+            board: board??,
+            generator: generator??,
+            reference: reference??,
+            interval_counter: counter.flatten(),
+            wiring: wiring.unwrap_or_default(),
+            limits: limits.unwrap_or_default(),
+            bring_up: bring_up.flatten(),
+        })
+    };
+    if problems.is_empty() { bench().ok_or(problems) } else { Err(problems) }
+}
+
+fn board(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> Option<Board> {
+    let chip = section.required("chip", "a probe-rs chip name, or FILE:NAME", |value| chip(value, place));
+    let probe =
+        section.required("probe", "VID:PID[-INTERFACE][:SERIAL], as `ppsrig list` prints it", |value| {
+            place::located_selector(&text(value)?, place.folder)
+        });
+    let image = section.required("image", "the ELF file to load", |value| path(value, place));
+    let link = port(section, "link", "board", place, ties);
+    let link_baud = section.required("link-baud", "the link's baud rate", integer(BAUD));
+    let counter_hz = section.required("counter-hz", "the counter's declared rate in hertz", integer(HERTZ));
+    let cpu_hz = section.required("cpu-hz", "the core's declared clock in hertz", integer(HERTZ));
+    let emulated = section.optional("emulated", flag);
+    let command_by =
+        section.optional("command-by", name(&[("link", CommandBy::Link), ("memory", CommandBy::Memory)]));
+    ties.in_run.extend(
+        [&chip, &probe, &image]
+            .into_iter()
+            .flatten()
+            .filter(|found| in_run(&found.value))
+            .map(|found| found.line),
+    );
+    Some(Board {
+        chip: chip?.value,
+        probe: probe?.value,
+        image: image?.value.into(),
+        link: link?,
+        link_baud: link_baud?.value,
+        counter_hz: Hertz(counter_hz?.value),
+        cpu_hz: Hertz(cpu_hz?.value),
+        emulated: or_default(emulated),
+        command_by: or_default(command_by),
+    })
+}
+
+fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> Option<Generator> {
+    let driver = section.required("driver", "scpi", name(&[("scpi", GeneratorDriver::Scpi)]));
+    let port = port(section, "port", "generator", place, ties);
+    let baud = section.optional("baud", integer(BAUD));
+    let width_ms =
+        section.required("width-ms", "how long an edge is active, in milliseconds", integer(WIDTH_MS));
+    let edge =
+        section.optional("edge", name(&[("rising", EdgeName::Rising), ("falling", EdgeName::Falling)]));
+    let edge_uncertainty_ps = section.optional("edge-uncertainty-ps", integer(UNCERTAINTY_PS));
+    Some(Generator {
+        driver: driver?.value,
+        port: port?,
+        baud: baud.map_or(super::default_baud(), |found| found.value),
+        width_ms: width_ms?.value,
+        edge: or_default(edge),
+        edge_uncertainty_ps: edge_uncertainty_ps.map(|found| found.value),
+    })
+}
+
+fn reference(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> Option<Reference> {
+    let drivers = name(&[("nmea", ReferenceDriver::Nmea), ("ubx", ReferenceDriver::Ubx)]);
+    let driver = section.required("driver", "nmea or ubx", drivers);
+    let port = port(section, "port", "reference", place, ties);
+    let baud = section.optional("baud", integer(BAUD));
+    let settle_s = section.optional("settle-s", integer(SECONDS));
+    let guard_s = section.optional("guard-s", integer(SECONDS));
+    Some(Reference {
+        driver: driver?.value,
+        port: port?,
+        baud: baud.map_or(super::default_baud(), |found| found.value),
+        settle_s: settle_s.map_or(super::default_settle(), |found| found.value),
+        guard_s: guard_s.map_or(super::default_guard(), |found| found.value),
+    })
+}
+
+fn interval_counter(
+    section: &mut Section<'_, '_>,
+    place: &Place<'_>,
+    ties: &mut Ties,
+) -> Option<IntervalCounter> {
+    let driver = section.required("driver", "ticc", name(&[("ticc", IntervalCounterDriver::Ticc)]));
+    let port = port(section, "port", "interval-counter", place, ties);
+    let baud = section.optional("baud", integer(BAUD));
+    let uncertainty_ps = section.optional("uncertainty-ps", integer(UNCERTAINTY_PS));
+    let states_half_width = section.optional("states-half-width", flag);
+    Some(IntervalCounter {
+        driver: driver?.value,
+        port: port?,
+        baud: baud.map_or(super::default_baud(), |found| found.value),
+        uncertainty_ps: uncertainty_ps.map_or(super::default_ticc_uncertainty(), |found| found.value),
+        states_half_width: or_default(states_half_width),
+    })
+}
+
+fn wiring(section: &mut Section<'_, '_>, ties: &mut Ties) -> Wiring {
+    ties.echo = section.optional("echo", flag);
+    let cable = |section: &mut Section<'_, '_>, key| {
+        section.optional(key, integer(CABLE_PS)).map_or(0, |found| found.value)
+    };
+    let uncertainty = |section: &mut Section<'_, '_>, key| {
+        section.optional(key, integer(UNCERTAINTY_PS)).map_or(0, |found| found.value)
+    };
+    Wiring {
+        echo: ties.echo.as_ref().is_some_and(|echo| echo.value),
+        cable_generator_to_board_ps: cable(section, "cable-generator-to-board-ps"),
+        cable_generator_to_board_uncertainty_ps: uncertainty(
+            section,
+            "cable-generator-to-board-uncertainty-ps",
+        ),
+        cable_generator_to_counter_ps: cable(section, "cable-generator-to-counter-ps"),
+        cable_generator_to_counter_uncertainty_ps: uncertainty(
+            section,
+            "cable-generator-to-counter-uncertainty-ps",
+        ),
+        cable_board_to_counter_ps: cable(section, "cable-board-to-counter-ps"),
+        cable_board_to_counter_uncertainty_ps: uncertainty(section, "cable-board-to-counter-uncertainty-ps"),
+    }
+}
+
+fn limits(section: &mut Section<'_, '_>) -> Limits {
+    let default = Limits::default();
+    let mut edges = |key, default| section.optional(key, integer(EDGES)).map_or(default, |found| found.value);
+    Limits {
+        missed: edges("missed", default.missed),
+        spurious: edges("spurious", default.spurious),
+        lost: edges("lost", default.lost),
+        paired_min_percent: section
+            .optional("paired-min-percent", integer(0..=100))
+            .map_or(default.paired_min_percent, |found| found.value),
+    }
+}
+
+fn bring_up(section: &mut Section<'_, '_>, place: &Place<'_>) -> Option<BringUp> {
+    let command = section.required("command", "program and arguments, a list of texts", |value| {
+        let mut command = texts(value)?;
+        let program = command.first_mut().filter(|program| !program.is_empty());
+        let program =
+            program.ok_or("the program's name is missing: program and arguments, a list of texts")?;
+        // A bare name is looked for beside ppsrig and on PATH.
+        if program.contains('/') {
+            *program = place::located(program, place.folder)?;
+        }
+        Ok(command)
+    });
+    Some(BringUp { command: command?.value })
+}
+
+fn chip(value: &DeValue<'_>, place: &Place<'_>) -> Result<String, String> {
+    let text = text(value)?;
+    let Chip::Description { file, name } = Chip::parse(&text)? else {
+        return Ok(text);
+    };
+    let file = place::located(&file.to_string_lossy(), place.folder)?;
+    if !in_run(&file) && !(place.exists)(Path::new(&file)) {
+        return Err(format!("there is no chip description {file}"));
+    }
+    Ok(format!("{file}:{name}"))
+}
+
+fn path(value: &DeValue<'_>, place: &Place<'_>) -> Result<String, String> {
+    place::located(&text(value)?, place.folder)
+}
+
+/// A key that holds a port.
+fn port(
+    section: &mut Section<'_, '_>,
+    key: &'static str,
+    table: &'static str,
+    place: &Place<'_>,
+    ties: &mut Ties,
+) -> Option<String> {
+    let found = section.required(key, "a tty, or tcp://host:port", |value| {
+        let text = text(value)?;
+        match Port::parse(&text)? {
+            Port::Tty(_) => place::located(&text, place.folder),
+            tcp @ Port::Tcp { .. } => Ok(tcp.to_string()),
+        }
+    })?;
+    if in_run(&found.value) {
+        ties.in_run.push(found.line);
+    }
+    ties.ports.push((table, found.clone()));
+    Some(found.value)
+}
+
+fn check_ties(source: &mut Source<'_>, ties: &Ties, has_counter: bool, has_bring_up: bool) {
+    for (index, (table, found)) in ties.ports.iter().enumerate() {
+        if let Some((other, _)) = ties.ports[..index].iter().find(|(_, other)| other.value == found.value) {
+            source
+                .report(found.line, format!("[{table}] port `{}` is that of [{other}] already", found.value));
+        }
+    }
+    if let Some(echo) = ties.echo.as_ref().filter(|echo| echo.value && !has_counter) {
+        let what = "[wiring] `echo` is wired to an interval counter, and there is no [interval-counter]";
+        source.report(echo.line, what.to_owned());
+    }
+    if !has_bring_up {
+        for line in &ties.in_run {
+            let what = "`@run` is a new folder for each run, and there is no [bring-up] that would put anything into it";
+            source.report(*line, what.to_owned());
+        }
+    }
+}
+
+fn in_run(text: &str) -> bool {
+    text.starts_with("@run") || text.contains(":@run")
+}
+
+fn or_default<T: Default>(found: Option<Found<T>>) -> T {
+    found.map(|found| found.value).unwrap_or_default()
+}

@@ -1,0 +1,14 @@
+//! What is the same on every Armv8-A core: boot, vectors, counter, and the few cells that make sharing with an
+//! interrupt handler safe.
+#![expect(unsafe_code, reason = "boot, system registers and device memory are outside the language")]
+
+mod boot;
+mod cell;
+pub(crate) mod counter;
+pub(crate) mod cpu;
+pub(crate) mod image;
+mod mmio;
+mod vectors;
+
+pub(crate) use cell::{ClaimOnce, IrqCell};
+pub(crate) use mmio::Mmio;

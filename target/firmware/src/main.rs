@@ -1,0 +1,59 @@
+//! The bare-metal image of a ppsrig board.
+//!
+//! The boot code of [`arch`] enters [`main`], which sets up the devices of [`board`], gives the interrupt handler its
+//! half of the work ([`interrupts`]) and stays in the [`idle`] loop. What to do is decided in `ppsrig-app`; here is
+//! only what touches the machine. Unsafe code lives in `arch` and `board` alone.
+#![no_std]
+#![no_main]
+
+mod arch;
+mod board;
+mod idle;
+mod interrupts;
+mod report;
+
+use heapless::{String, spsc::Queue};
+use ppsrig_app::{CaptureRing, Capturer, Controller};
+use ppsrig_timekeeping::{Clocksource, Timekeeper};
+use ppsrig_wire::Identity;
+
+use crate::{
+    arch::{ClaimOnce, counter, cpu, image},
+    idle::Idle,
+    interrupts::Handler,
+};
+
+/// Bytes from the link that wait for the idle loop: several commands.
+const RECEIVED_BYTES: usize = 1024;
+/// Implemented bits of the counter that the kernel relies on (`CLOCKSOURCE_MASK(56)` in `arm_arch_timer.c`).
+const COUNTER_BITS: u32 = 56;
+
+static RECEIVED: ClaimOnce<Queue<u8, RECEIVED_BYTES>> = ClaimOnce::new(Queue::new());
+static CAPTURES: ClaimOnce<CaptureRing> = ClaimOnce::new(CaptureRing::new());
+
+/// Entered once by the boot code: interrupts are masked, the stack and the FP unit are usable, the bss is clear.
+extern "C" fn main() -> ! {
+    let (received, bytes) = RECEIVED.claim().split();
+    let (writer, reader) = CAPTURES.claim().split();
+    let hz = u32::try_from(counter::declared_hz()).unwrap_or(u32::MAX);
+    let clock = Clocksource::register_hz(counter::now, COUNTER_BITS, hz);
+    let timekeeper = Timekeeper::timekeeping_init(clock);
+    board::init();
+    interrupts::install(Handler { capturer: Capturer::new(writer), timekeeper, received });
+    cpu::unmask_interrupts();
+    Idle::new(Controller::new(identity(), reader), bytes).run()
+}
+
+/// What this board says of itself.
+fn identity() -> Identity {
+    Identity {
+        protocol: image::protocol_version(),
+        command: 0,
+        declared_counter_hz: counter::declared_hz(),
+        midr: cpu::midr(),
+        exception_level: cpu::exception_level(),
+        capabilities: board::capabilities(),
+        git_hash: String::try_from(env!("PPSRIG_GIT_HASH")).unwrap_or_default(),
+        board: String::try_from(board::NAME).unwrap_or_default(),
+    }
+}
