@@ -2,7 +2,7 @@
 # Builds the firmware image, and leaves it as build/firmware/virt.elf. `build.sh --clippy` lints it instead.
 # Further arguments go to cargo.
 #
-# Which compiler knows the A53's target is written down in build/firmware-toolchain.env, as shell assignments:
+# Which compiler knows the A53's target: setup.sh writes it down in .cargo/firmware-toolchain.env, as shell assignments:
 #   PPSRIG_FIRMWARE_RUSTC      a rustc (lints: with its cargo-clippy beside it); without it, the one that cargo takes
 #   PPSRIG_FIRMWARE_LINKER     the linker's absolute path
 #   PPSRIG_FIRMWARE_BUILD_STD  1: the target's core library is built from source
@@ -16,7 +16,7 @@ case $CARGO_TARGET_DIR in /*) ;; *) CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR ;; e
 export CARGO_TARGET_DIR
 
 # shellcheck source=/dev/null
-if [ -f "$root/build/firmware-toolchain.env" ]; then . "$root/build/firmware-toolchain.env"; fi
+if [ -f "$root/.cargo/firmware-toolchain.env" ]; then . "$root/.cargo/firmware-toolchain.env"; fi
 if [ -n "${PPSRIG_FIRMWARE_RUSTC:-}" ]; then export RUSTC="$PPSRIG_FIRMWARE_RUSTC"; fi
 if [ -n "${PPSRIG_FIRMWARE_LINKER:-}" ]; then
     export CARGO_TARGET_AARCH64_UNKNOWN_NONE_LINKER="$PPSRIG_FIRMWARE_LINKER"

@@ -1,0 +1,41 @@
+# `just --list` shows what there is. Cargo's output goes to build/, because target/ holds sources.
+export CARGO_TARGET_DIR := justfile_directory() / "build"
+
+# A capture run on the virtual bench, with 100 edges; options of `ppsrig run` may follow
+bench *OPTIONS: build
+    build/debug/ppsrig run {{OPTIONS}}
+
+# The programs and the board's image
+build: firmware
+    cargo build --workspace
+
+# The image of the virtual A53 board: build/firmware/virt.elf
+firmware:
+    target/firmware/build.sh
+
+# All tests, those that start the virtual bench last and one by one
+test: build
+    .ci/test
+
+# Formatting, lints and documentation, without changing anything
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+    target/firmware/build.sh --clippy
+
+# Reformats the sources
+fmt:
+    cargo fmt --all
+    cargo fmt --manifest-path target/firmware/Cargo.toml
+
+# Rewrites the expected outputs from what the programs print now: look at the diff, commit it alone
+bless: build
+    PPSRIG_BLESS=1 cargo test --workspace --quiet golden
+
+# Tests against public data that is kept beside the tree, not in it
+conformance:
+    cargo test --workspace --quiet conformance -- --ignored --nocapture
+
+# What CI does
+ci: lint test bench conformance

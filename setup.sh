@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Installs what ppsrig's tree needs to build, run the virtual bench and test. Safe to run again: it installs only what is missing.
+# Tried on Debian 12; Ubuntu has the same packages, but for the A53 library, which comes from rustup there.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+toolchain_file=.cargo/firmware-toolchain.env # read by target/firmware/build.sh, ignored by git
+rustup_seconds=60
+qemu_at_least=7.2
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+qemu_version() { qemu-system-aarch64 --version 2>/dev/null | sed -n 's/.*version \([0-9]*\.[0-9]*\).*/\1/p'; }
+qemu_good() {
+    local version
+    version=$(qemu_version) && [ -n "$version" ] && [ "$(printf '%s\n' "$qemu_at_least" "$version" | sort -V | head -n 1)" = "$qemu_at_least" ]
+}
+c_compiler_good() { have cc && printf '#include <stdio.h>\nint main(void){return 0;}\n' | cc -x c -o /dev/null - 2>/dev/null; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; elif have sudo; then sudo "$@"; else die "'$*' needs root: run this as root, or install sudo"; fi
+}
+
+lists_are_fresh=
+apt_install() { # why, packages...
+    local why=$1
+    shift
+    say "installing $* ($why)"
+    [ -n "$lists_are_fresh" ] || as_root apt-get update -qq
+    lists_are_fresh=yes
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+other_system() {
+    cat >&2 <<EOF
+setup: this is not Debian or Ubuntu (no apt-get). Please install, then run this again:
+  * qemu-system-aarch64, version $qemu_at_least or newer (the emulated board)
+  * setpriv, from util-linux (ties the emulator's life to the bench's)
+  * a C compiler with the C library's headers (crates that build C)
+  * Rust's target for the board: rustup target add aarch64-unknown-none
+  * just (cargo install --locked just)
+EOF
+    exit 1
+}
+
+system_packages() {
+    if qemu_good && have setpriv && c_compiler_good; then return; fi
+    have apt-get || other_system
+    qemu_good || apt_install "the emulated Cortex-A53 board" qemu-system-arm
+    qemu_good || die "QEMU $(qemu_version) is too old: $qemu_at_least or newer is needed (Debian 12 has 7.2)"
+    have setpriv || apt_install "ties the emulator's life to the bench's" util-linux
+    c_compiler_good || apt_install "crates that build C" gcc libc6-dev
+}
+
+rust_lld() { # the linker that every rustup toolchain carries
+    local lld
+    lld=$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin/rust-lld
+    [ -x "$lld" ] && printf '%s\n' "$lld"
+}
+
+write_toolchain() { # rustc, linker, build-std (1 or 0)
+    printf 'PPSRIG_FIRMWARE_RUSTC=%q\nPPSRIG_FIRMWARE_LINKER=%q\nPPSRIG_FIRMWARE_BUILD_STD=%q\n' "$@" >"$toolchain_file"
+    say "the board's image is built by $1, linked by $2"
+}
+
+toolchain_good() {
+    [ -f "$toolchain_file" ] || return 1
+    # shellcheck source=/dev/null
+    (
+        . "$toolchain_file" && [ -x "$PPSRIG_FIRMWARE_LINKER" ] || exit 1
+        if [ "$PPSRIG_FIRMWARE_BUILD_STD" = 1 ]; then
+            [ -d "$("$PPSRIG_FIRMWARE_RUSTC" --print sysroot)/lib/rustlib/src/rust/library/core" ]
+        else
+            [ -d "$("$PPSRIG_FIRMWARE_RUSTC" --target aarch64-unknown-none --print target-libdir)" ]
+        fi
+    )
+}
+
+core_library() { # Rust's core for aarch64-unknown-none, and a linker
+    toolchain_good && return
+    local lld
+    lld=$(rust_lld) || die "this Rust toolchain has no rust-lld: install Rust with rustup, https://rustup.rs"
+    if have rustup && timeout "$rustup_seconds" rustup target add aarch64-unknown-none >/dev/null 2>&1; then
+        write_toolchain "$(rustup which rustc)" "$lld" 0
+        return
+    fi
+    say "rustup could not add aarch64-unknown-none within $rustup_seconds s; taking the core library's source from Debian"
+    have apt-get || other_system
+    [ -x /usr/bin/rustc ] && [ -x /usr/bin/cargo-clippy ] && [ -d /usr/lib/rustlib/src/rust/library/core ] ||
+        apt_install "builds and lints the board's image" rustc-web rust-web-src rust-web-clippy ||
+        die "no Debian packages rustc-web and rust-web-src here: connect rustup once (rustup target add aarch64-unknown-none)"
+    write_toolchain /usr/bin/rustc "$lld" 1
+}
+
+just_runner() {
+    have just && return
+    local bin=/usr/local/bin home=${XDG_DATA_HOME:-$HOME/.local/share}/ppsrig/just
+    case ":$PATH:" in *":$HOME/.cargo/bin:"*) bin=$HOME/.cargo/bin ;; esac
+    say "installing just into $home, linked from $bin (runs the recipes in justfile)"
+    mkdir -p "$home"
+    if ! { python3 -m venv "$home" && "$home/bin/pip" install --quiet --disable-pip-version-check rust-just; } >/dev/null 2>&1; then
+        say "no Python with venv here, so just is compiled from source, which takes some minutes"
+        cargo install --locked --quiet --root "$home" just
+    fi
+    if [ "$bin" = /usr/local/bin ]; then as_root ln -sf "$home/bin/just" "$bin/just"; else ln -sf "$home/bin/just" "$bin/just"; fi
+    have just || die "just was installed into $bin, which is not on PATH: add it"
+}
+
+have cargo || die "no cargo: install Rust with rustup, https://rustup.rs"
+system_packages
+core_library
+just_runner
+say "ready: now 'just bench'"
