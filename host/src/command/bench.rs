@@ -107,10 +107,9 @@ impl Bench {
 
 /// A folder with a short name: the path of a Unix socket in it must stay under 108 bytes.
 fn scratch_folder() -> anyhow::Result<TempDir> {
-    tempfile::Builder::new()
-        .prefix("ppsrig-")
-        .tempdir()
-        .with_context(|| format!("cannot make a scratch folder in {}; set TMPDIR", std::env::temp_dir().display()))
+    tempfile::Builder::new().prefix("ppsrig-").tempdir().with_context(|| {
+        format!("cannot make a scratch folder in {}; set TMPDIR", std::env::temp_dir().display())
+    })
 }
 
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {

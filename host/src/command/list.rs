@@ -52,7 +52,11 @@ fn print_probes(probes: &[ListedProbe]) {
     }
     println!("probes:");
     for probe in probes {
-        let refused = if probe.accessible { "" } else { "  (permission denied: udev rules for this probe are missing)" };
+        let refused = if probe.accessible {
+            ""
+        } else {
+            "  (permission denied: udev rules for this probe are missing)"
+        };
         println!("  {}  {}{refused}", probe.selector, probe.name);
     }
 }
@@ -96,7 +100,8 @@ fn serial_ports(dev: &Path) -> Vec<SerialPort> {
 /// USB, ACM and SoC serial ports; of the legacy ttyS only those with hardware behind them.
 fn is_port(name: &str, path: &Path) -> bool {
     let numbered = |prefix: &str| {
-        name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+        name.strip_prefix(prefix)
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
     };
     if numbered("ttyS") {
         let kind = Path::new("/sys/class/tty").join(path.file_name().unwrap_or_default()).join("type");

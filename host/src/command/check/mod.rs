@@ -47,7 +47,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match bench.bring_up(None, 1, &watch) {
         Ok(up) => {
             if bench.declared.bring_up.is_some() {
-                findings.good("bring-up", if up.facts.is_empty() { "ready".to_owned() } else { up.facts.clone() });
+                findings.good(
+                    "bring-up",
+                    if up.facts.is_empty() { "ready".to_owned() } else { up.facts.clone() },
+                );
             }
             probing::probe(&up.bench, deadline, &watch, &mut findings);
         }

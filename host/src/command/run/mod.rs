@@ -30,7 +30,9 @@ use record::Recording;
 /// ledger and a verdict. Everything is kept in a run bundle, from which `ppsrig replay` computes the same again.
 /// Ctrl-C ends a run in order; the bundle is then partial.
 #[derive(Clone, Debug, clap::Args)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 Examples:
   ppsrig run                                       100 edges on the virtual bench
   ppsrig run bench.toml --edges 1000 --rate 100
@@ -38,7 +40,8 @@ Examples:
   ppsrig run --scenario fixtures/scenarios/faults.toml --json
 
 Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done or was interrupted, 3 no verdict.
-The last line on stdout is the path of the run bundle.")]
+The last line on stdout is the path of the run bundle."
+)]
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
@@ -180,7 +183,9 @@ fn finish(dir: &Path, recorded: anyhow::Result<()>, json: bool) -> anyhow::Resul
 fn say(text: &str) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to stdout")
+        }
         _ => Ok(()),
     }
 }

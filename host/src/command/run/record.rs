@@ -61,12 +61,7 @@ impl Recording<'_> {
         result
     }
 
-    fn record_on(
-        &self,
-        up: &UpBench,
-        logs: Logs,
-        progress: &mut Progress,
-    ) -> anyhow::Result<()> {
+    fn record_on(&self, up: &UpBench, logs: Logs, progress: &mut Progress) -> anyhow::Result<()> {
         let bench = &up.bench;
         let path = self.image.unwrap_or(&bench.board.image);
         let image = Image::read(path)?;
@@ -90,14 +85,10 @@ impl Recording<'_> {
     }
 
     /// Opens every instrument; their bytes are recorded from here on.
-    fn open(
-        &self,
-        bench: &BenchFile,
-        image: &Path,
-        logs: Logs,
-    ) -> anyhow::Result<(Rig, String)> {
+    fn open(&self, bench: &BenchFile, image: &Path, logs: Logs) -> anyhow::Result<(Rig, String)> {
         let board = &bench.board;
-        let link = Port::open(&board.link, board.link_baud, logs.link).context("cannot open the board's link")?;
+        let link =
+            Port::open(&board.link, board.link_baud, logs.link).context("cannot open the board's link")?;
         let port = Port::open(&bench.generator.port, bench.generator.baud, logs.generator)
             .context("cannot open the generator")?;
         let reference = Port::open(&bench.reference.port, bench.reference.baud, logs.reference)
