@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use crate::bench_file::{self, BenchFile};
 use crate::rig::bring_up::{BringUp, Surroundings};
+use crate::rig::image::Image;
 use crate::rig::watch::Watch;
 use crate::units::Hertz;
 
@@ -79,6 +80,18 @@ impl Bench {
     /// The bench file's name, without its ending.
     pub fn name(&self) -> String {
         self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Refuses an image that is none before anything is brought up; one that the bring-up itself makes comes later.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check_image(&self, given: Option<&Path>) -> anyhow::Result<()> {
+        let image = given.unwrap_or(&self.declared.board.image);
+        if !image.starts_with("@run") {
+            Image::read(image)?;
+        }
+        Ok(())
     }
 
     /// Brings the bench up, if it needs that. `log` takes the stderr of its bring-up command.

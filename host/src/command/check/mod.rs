@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::bench;
+use super::{bench, say};
 use crate::rig::watch::{Deadline, Watch};
 use findings::Findings;
 
@@ -57,10 +57,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) => findings.unusable("bring-up", format!("{error:#}")),
     }
     watch.check()?;
-    if args.json {
-        println!("{}", findings.json());
-    } else {
-        print!("{}", findings.table());
-    }
+    say(&if args.json { format!("{}\n", findings.json()) } else { findings.table() })?;
     Ok(ExitCode::from(findings.exit_code()))
 }

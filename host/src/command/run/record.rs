@@ -49,11 +49,12 @@ impl Recording<'_> {
         if self.bench.declared.bring_up.is_some() {
             progress.line("bringing the bench up");
         }
-        let up = self.bench.bring_up(Some(&bring_up_log), self.plan.seed, self.watch)?;
-        let recorder = Recorder::new(self.watch);
-        let logs = Logs::new(&recorder, files);
+        let logs = Logs::new(&Recorder::new(self.watch), files);
         let log = logs.rig.clone();
-        let result = self.record_on(&up, logs, progress);
+        let result = self
+            .bench
+            .bring_up(Some(&bring_up_log), self.plan.seed, self.watch)
+            .and_then(|up| self.record_on(&up, logs, progress));
         match &result {
             Ok(()) => log.did(&RigEvent::Finished),
             Err(error) => log.did(&RigEvent::Stopped { reason: format!("{error:#}") }),
