@@ -180,11 +180,14 @@ impl<'a> Collector<'a> {
         let (number, next) = (captured.capture.number, self.next[window]);
         let found = &mut self.found[window];
         if number < next {
-            found.problems.push(format!(
-                "window {}: capture {number} arrived after capture {}; the board started its count again",
-                captured.capture.window,
-                next.saturating_sub(1)
-            ));
+            // The first one tells it all.
+            if found.problems.is_empty() {
+                found.problems.push(format!(
+                    "window {}: capture {number} arrived after capture {}; the board started its count again",
+                    captured.capture.window,
+                    next.saturating_sub(1)
+                ));
+            }
             return;
         }
         self.fill(window, number);

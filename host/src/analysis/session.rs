@@ -47,6 +47,10 @@ pub struct Session {
     pub reversal: Option<String>,
     /// What disturbed its windows.
     pub disturbed: Vec<String>,
+    /// Heartbeats that were heard in its windows.
+    pub heartbeats: u64,
+    /// The longest time for which the board's idle loop stood still, in ticks, by its heartbeats.
+    pub longest_gap_ticks: u64,
     /// Times of the measurement's paired edges, for the spread: (mode, seconds, counter in picoseconds, half-width).
     pub spread_points: Vec<SpreadPoint>,
 }
@@ -94,10 +98,14 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
             anchor: line.as_ref().map_err(String::as_str),
             reference: context.reference,
             mode: fixed_mode(context.record, window.burst),
+            emulated: context.emulated,
             end: context.end,
         };
         let (rows, start) = pair(&case, &mut disturbed);
         session.disturbed.extend(disturbed.sentences().map(str::to_owned));
+        session.heartbeats += captures.heartbeats.len() as u64;
+        let gaps = captures.heartbeats.iter().map(|(_, heartbeat)| heartbeat.longest_gap_ticks);
+        session.longest_gap_ticks = gaps.fold(session.longest_gap_ticks, u64::max);
         session.reversal = session.reversal.or_else(|| reversal(&captures.arrived));
         let mut stamps = EdgeStamps::new();
         if let (Some(start), Ok(line)) = (start, &line) {
@@ -133,7 +141,7 @@ fn session_rate(context: Context<'_>, bursts: &[Burstful<'_>]) -> Option<Counter
     let stamped = bursts.iter().any(|burst| !burst.stamps.is_empty());
     let base = if stamped { "interval counter, edges" } else { "the generator's nominal times" };
     let period_ns =
-        bursts.iter().filter_map(|burst| burst.window.arming).map(|arming| arming.period_ns).min()?;
+        bursts.iter().filter_map(|burst| burst.window.arming).map(|arming| arming.period_ns).max()?;
     let by_mode = |mode: Mode| {
         let rows = bursts.iter().flat_map(|burst| paired(burst).map(move |row| (burst, row)));
         let rows = rows.filter(|(_, row)| row.mode == Some(mode));

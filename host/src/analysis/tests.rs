@@ -311,6 +311,18 @@ fn a_counter_that_steps_disturbs_everything_behind_the_step() {
 }
 
 #[test]
+fn a_counter_that_steps_by_less_than_a_quarter_period_is_found_all_the_same() {
+    let mut scene = one_a_second(24);
+    scene.counter_step = Some((12, -200_000_000));
+    let analysis = judge(&scene);
+    let (commanded, captured) = counts(&analysis.edges);
+    assert_eq!(commanded, [(Class::Paired, 12), (Class::Disturbed, 12)]);
+    assert_eq!(captured, commanded);
+    let rate = analysis.sessions[0].rate.as_ref().unwrap();
+    assert_eq!(rate.refusal(crate::units::Hertz(12_500_000)), None);
+}
+
+#[test]
 fn a_clock_that_steps_disturbs_the_edge_that_shows_it() {
     let mut scene = one_a_second(20);
     scene.clock_step = Some((12, -5_000_000));
