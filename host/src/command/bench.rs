@@ -137,9 +137,8 @@ fn virtual_bench() -> anyhow::Result<PathBuf> {
     let found = around.chain(built_in).map(|folder| folder.join(VIRTUAL)).find(|file| file.is_file());
     found.with_context(|| {
         format!(
-            "no BENCH given, and no source tree with {VIRTUAL} around this executable; \
-             give a bench file, or copy one from {}/fixtures/benches",
-            env!("CARGO_PKG_REPOSITORY").trim_end_matches('/')
+            "no BENCH given, and no source tree with {VIRTUAL} around this executable; give a bench file, or copy \
+             that one from ppsrig's source"
         )
     })
 }

@@ -19,6 +19,33 @@ pub(super) struct Progress {
     bar: Option<ProgressBar>,
     began: Instant,
     told: Instant,
+    seen: Seen,
+}
+
+/// The captures of one burst, by the host's clock: good enough for a preview.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    captured: u32,
+    /// When the first ones were seen, and how many.
+    first: Option<(u32, Instant)>,
+    last: Option<Instant>,
+}
+
+impl Seen {
+    fn update(&mut self, captured: u32, now: Instant) {
+        if captured > self.captured {
+            self.captured = captured;
+            self.first.get_or_insert((captured, now));
+            self.last = Some(now);
+        }
+    }
+
+    /// Captures from the first to the last seen, and the time between them.
+    fn pace(&self) -> Option<(u32, Duration)> {
+        let ((count, first), last) = (self.first?, self.last?);
+        let captures = self.captured - count;
+        (captures > 0).then(|| (captures, last.saturating_duration_since(first)))
+    }
 }
 
 impl Progress {
@@ -26,7 +53,13 @@ impl Progress {
     pub(super) fn new() -> Self {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let now = Instant::now();
-        Self { terminal: std::io::stderr().is_terminal() && !dumb, bar: None, began: now, told: now }
+        Self {
+            terminal: std::io::stderr().is_terminal() && !dumb,
+            bar: None,
+            began: now,
+            told: now,
+            seen: Seen::default(),
+        }
     }
 
     /// A line of its own, above the bar if there is one.
@@ -65,6 +98,7 @@ impl Progress {
             Step::Firing { burst, commanded, captured } => self.firing(*burst, *commanded, *captured),
             Step::Fired(burst) => {
                 self.clear();
+                self.seen = Seen::default();
                 let seconds = self.began.elapsed().as_secs_f64();
                 self.line(&format!("{} done in {seconds:.1} s", name_of(*burst)));
             }
@@ -73,16 +107,18 @@ impl Progress {
 
     fn firing(&mut self, burst: Burst, commanded: u32, captured: u32) {
         let name = name_of(burst);
+        let now = Instant::now();
         if captured == 0 {
-            self.began = Instant::now();
+            self.began = now;
         }
-        let message = pace(commanded, captured, self.began.elapsed());
+        self.seen.update(captured, now);
+        let message = pace(commanded, captured, self.seen.pace());
         if self.terminal {
             let bar = self.bar(name, commanded.into());
             bar.set_position(captured.into());
             bar.set_message(message);
         } else if self.told.elapsed() >= PLAIN_EVERY && captured > 0 {
-            self.told = Instant::now();
+            self.told = now;
             eprintln!("{name}: {captured} of {commanded} captured, {message}");
         }
     }
@@ -111,12 +147,13 @@ const fn name_of(burst: Burst) -> &'static str {
     }
 }
 
-/// "9.8/s, 4 s left", from the first capture on.
-fn pace(commanded: u32, captured: u32, since_first: Duration) -> String {
-    if captured < 2 {
-        return "waiting for the reference's pulse".to_owned();
-    }
-    let rate = f64::from(captured - 1) / since_first.as_secs_f64().max(1e-3);
+/// "9.8/s, 4 s left", from the second sight of captures on.
+fn pace(commanded: u32, captured: u32, seen: Option<(u32, Duration)>) -> String {
+    let Some((captures, taken)) = seen else {
+        let waiting = if captured == 0 { "waiting for the reference's pulse" } else { "" };
+        return waiting.to_owned();
+    };
+    let rate = f64::from(captures) / taken.as_secs_f64().max(1e-3);
     let left = f64::from(commanded.saturating_sub(captured)) / rate.max(1e-9);
     format!("{rate:.1}/s, {left:.0} s left")
 }
@@ -126,8 +163,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pace_is_known_from_the_second_capture_on() {
-        assert!(pace(100, 1, Duration::from_secs(1)).starts_with("waiting"));
-        assert_eq!(pace(101, 51, Duration::from_secs(5)), "10.0/s, 5 s left");
+    fn the_pace_is_that_between_the_first_and_the_last_capture_seen() {
+        let start = Instant::now();
+        let mut seen = Seen::default();
+        assert!(pace(101, 0, seen.pace()).starts_with("waiting"));
+        seen.update(1, start);
+        assert_eq!(seen.pace(), None);
+        seen.update(51, start + Duration::from_secs(5));
+        // Time without a capture does not slow the pace down.
+        seen.update(51, start + Duration::from_secs(9));
+        assert_eq!(pace(101, 51, seen.pace()), "10.0/s, 5 s left");
     }
 }

@@ -24,7 +24,7 @@ pub enum LockError {
         /// The other process.
         holder: String,
     },
-    /// not of the form VID:PID[-INTERFACE][:SERIAL]
+    /// not of the form that a selector has
     #[error(transparent)]
     Selector(#[from] SelectorError),
     /// the lock file cannot be used
