@@ -1,4 +1,201 @@
 //! Decoding, pairing, ledger, calibration and statistics: pure functions over recorded events.
+//!
+//! [`analyse`] judges a whole recording; [`check_rate`] is the same for the preamble alone, before anything is believed.
+//! From top to bottom: `verdict` over `figures` over `latency` over `session`, which for each window takes `captures`,
+//! `anchor` (which second), `placement` (which edge), `pairing` (which class), `stamps` and `tie` (how late).
 
+pub mod anchor;
+pub mod captures;
+pub mod class;
+pub mod disturbance;
+pub mod estimate;
+pub mod figure;
+pub mod figures;
+pub mod fixed;
 pub mod label;
+pub mod latency;
+pub mod lost;
+pub mod pairing;
+pub mod placement;
+#[cfg(test)]
+mod properties;
+pub mod rate;
 pub mod reference;
+pub mod row;
+pub mod seconds;
+pub mod session;
+pub mod stamps;
+#[cfg(test)]
+pub(crate) mod synthetic;
+#[cfg(test)]
+mod tests;
+pub mod tie;
+pub mod uncertainty;
+pub mod verdict;
+pub mod window;
+
+use ppsrig_wire::{Capabilities, FromBoard, Identity};
+
+use self::class::Ledger;
+use self::figure::Figure;
+use self::latency::{Latencies, latencies};
+use self::rate::CounterRate;
+use self::row::{EdgeRow, add_up};
+use self::seconds::Reference;
+pub use self::session::Session;
+use self::session::{Context, judge};
+use self::verdict::{Outcome, Verdict, verdict};
+use self::window::{recording_end, windows};
+use crate::events::{BoardEvent, Burst, Recording, RigEvent};
+use crate::plan::RunRecord;
+
+/// Everything that follows from a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// The sessions, with the ledger's lines.
+    pub sessions: Vec<Session>,
+    /// The preamble's ledger.
+    pub preamble: Ledger,
+    /// The measurement's ledger.
+    pub edges: Ledger,
+    /// Latencies by mode and tie.
+    pub latencies: Vec<Latencies>,
+    /// Every row of summary.csv.
+    pub figures: Vec<Figure>,
+    /// Probe operations while a capture window was open.
+    pub probe_operations: u64,
+    /// What the board said of itself, last.
+    pub identity: Option<Identity>,
+    /// Whether every figure is to be labelled `emulated`.
+    pub emulated: bool,
+    /// The rule by which an edge got its second.
+    pub second_rule: String,
+    /// Why the recording is partial, if it is.
+    pub partial: Option<String>,
+    /// What it comes to.
+    pub verdict: Verdict,
+}
+
+impl Analysis {
+    /// Every line of the ledger, in the order of edges.csv: the measurement's edges only.
+    pub fn rows(&self) -> impl Iterator<Item = &EdgeRow> {
+        self.sessions.iter().flat_map(|session| &session.rows)
+    }
+}
+
+/// Judges a recording.
+#[must_use]
+pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Reference) -> Analysis {
+    let windows = windows(recording);
+    let (captures, strangers) = captures::captures(recording, &windows.list);
+    let identity = identity(recording);
+    let emulated = record.bench.board.emulated
+        || identity.as_ref().is_some_and(|identity| identity.capabilities.has(Capabilities::EMULATED));
+    let context = Context { record, recording, reference, emulated, end: recording_end(recording) };
+    let mut numbers: Vec<u32> = windows.list.iter().map(|window| window.session).collect();
+    numbers.dedup();
+    let sessions: Vec<Session> = numbers
+        .into_iter()
+        .map(|number| {
+            let of_session: Vec<_> =
+                windows.list.iter().zip(&captures).filter(|(window, _)| window.session == number).collect();
+            judge(context, number, &of_session)
+        })
+        .collect();
+    let ledger = |burst: Burst| {
+        let rows: Vec<EdgeRow> = sessions.iter().flat_map(|session| session.rows.iter().cloned()).collect();
+        let mut ledger = add_up(&rows, burst);
+        let of_burst = || windows.list.iter().zip(&captures).filter(|(window, _)| window.burst == burst);
+        ledger.commanded_count =
+            of_burst().filter_map(|(window, _)| window.arming).map(|arming| u64::from(arming.cycles)).sum();
+        ledger.captured_count = of_burst().map(|(_, captures)| captures.count).sum();
+        ledger.counted_by_board = of_burst().all(|(_, captures)| captures.totals.is_some());
+        ledger.problems.extend(of_burst().flat_map(|(_, captures)| captures.problems.iter().cloned()));
+        ledger
+    };
+    let preamble = ledger(Burst::Preamble);
+    let mut edges = ledger(Burst::Edges);
+    edges.problems.extend(windows.problems.iter().cloned());
+    edges.problems.extend(strangers);
+    let probe_operations = probe_operations(recording, &windows.list, context.end);
+    let latencies = latencies(&sessions);
+    let mut analysis = Analysis {
+        sessions,
+        preamble,
+        edges,
+        latencies,
+        figures: Vec::new(),
+        probe_operations,
+        identity,
+        emulated,
+        second_rule: reference.rule(),
+        partial: partial(recording),
+        verdict: Verdict { outcome: Outcome::NotDone, reasons: Vec::new() },
+    };
+    analysis.figures = figures::figures(&analysis, record);
+    analysis.verdict = verdict(&analysis, record);
+    analysis
+}
+
+/// What the preamble says about the counter's rate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RateCheck {
+    /// As declared, within its uncertainty.
+    Good(CounterRate),
+    /// Certainly not as declared, or running backwards: the run must not go on.
+    Refused(String),
+    /// Not measured, and why: the run must not go on either.
+    NotMeasured(String),
+}
+
+/// Checks the counter's rate on what a session has recorded so far.
+#[must_use]
+pub fn check_rate(
+    record: &RunRecord,
+    recording: &Recording,
+    reference: &dyn Reference,
+    session: u32,
+) -> RateCheck {
+    let analysis = analyse(record, recording, reference);
+    let Some(session) = analysis.sessions.into_iter().find(|one| one.number == session) else {
+        return RateCheck::NotMeasured(format!("session {session} has no capture window yet"));
+    };
+    if let Some(reversal) = session.reversal {
+        return RateCheck::Refused(reversal);
+    }
+    match session.rate {
+        Some(rate) => match rate.refusal(record.bench.board.counter_hz) {
+            Some(refusal) => RateCheck::Refused(refusal),
+            None => RateCheck::Good(rate),
+        },
+        None => RateCheck::NotMeasured(session.unlabelled.unwrap_or_else(|| {
+            let preamble = &analysis.preamble;
+            format!(
+                "fewer than two edges of the preamble paired: {} commanded, {} captured",
+                preamble.commanded_count, preamble.captured_count
+            )
+        })),
+    }
+}
+
+fn identity(recording: &Recording) -> Option<Identity> {
+    recording.board.iter().rev().find_map(|event| match &event.event {
+        BoardEvent::Frame { message: FromBoard::Identity(identity), .. } => Some(identity.clone()),
+        _ => None,
+    })
+}
+
+fn probe_operations(recording: &Recording, windows: &[window::Window], end: crate::units::HostNanos) -> u64 {
+    let uses = windows.iter().flat_map(|window| disturbance::probe_uses(recording, window, end));
+    uses.map(|(_, _, operations)| operations).fold(0, u64::saturating_add)
+}
+
+/// Why a recording is partial: it was stopped, or ends without having been finished.
+fn partial(recording: &Recording) -> Option<String> {
+    let stopped = recording.rig.iter().find_map(|event| match &event.event {
+        RigEvent::Stopped { reason } => Some(reason.clone()),
+        _ => None,
+    });
+    let finished = recording.rig.iter().any(|event| event.event == RigEvent::Finished);
+    stopped.or_else(|| (!finished).then(|| "it ends before the run was finished".to_owned()))
+}

@@ -1,3 +1,3 @@
 //! One file a subcommand.
 
-pub mod validate;
+pub mod replay;

@@ -1,0 +1,99 @@
+//! The rows of summary.csv, in their order: latency, rate, probe, ledger.
+
+use ppsrig_wire::EdgeMode;
+
+use super::Analysis;
+use super::class::{Class, Side};
+use super::figure::Figure;
+use super::fixed::Fixed;
+use super::rate::CounterRate;
+use super::session::Session;
+use super::verdict::limited;
+use crate::plan::{EDGE_MODES, RunRecord};
+
+/// Every figure of a run.
+#[must_use]
+pub fn figures(analysis: &Analysis, record: &RunRecord) -> Vec<Figure> {
+    let mode = mode_name(record.plan.mode);
+    let mut figures: Vec<Figure> =
+        analysis.latencies.iter().flat_map(|latencies| latencies.figures.iter().cloned()).collect();
+    figures.push(counter_rate(analysis, record, mode));
+    figures.push(Figure {
+        n: analysis.sessions.len() as u64,
+        sessions: analysis.sessions.len() as u64,
+        value: Some(Fixed::whole(i128::from(analysis.probe_operations))),
+        verdict: if analysis.probe_operations == 0 { "passed" } else { "" },
+        ..Figure::new(mode, "", "probe_transactions", "operations")
+    });
+    let ledgers = [
+        ("commanded", &analysis.edges.commanded, true),
+        ("captured", &analysis.edges.captured, false),
+        ("preamble-commanded", &analysis.preamble.commanded, true),
+        ("preamble-captured", &analysis.preamble.captured, false),
+    ];
+    for (variant, side, commanded) in ledgers {
+        figures.extend(ledger(analysis, record, variant, side, commanded));
+    }
+    figures
+}
+
+/// The plan's mode by name.
+#[must_use]
+pub fn mode_name(mode: EdgeMode) -> &'static str {
+    EDGE_MODES.iter().find(|(known, _)| *known == mode).map_or("", |(_, name)| name)
+}
+
+fn ledger(
+    analysis: &Analysis,
+    record: &RunRecord,
+    variant: &'static str,
+    side: &Side,
+    commanded: bool,
+) -> Vec<Figure> {
+    let belongs =
+        |class: &Class| if commanded { class.on_commanded_side() } else { class.on_captured_side() };
+    let limits = limited(&record.bench.limits);
+    let limit = |class: Class| {
+        limits.iter().find(|(known, _)| *known == class).filter(|_| !variant.starts_with("preamble"))
+    };
+    Class::ALL
+        .into_iter()
+        .filter(belongs)
+        .map(|class| Figure {
+            variant,
+            n: side.total(),
+            sessions: analysis.sessions.len() as u64,
+            value: Some(Fixed::whole(i128::from(side.count(class)))),
+            verdict: match limit(class) {
+                Some((_, limit)) if side.count(class) > *limit => "exceeded",
+                Some(_) => "passed",
+                None => "",
+            },
+            ..Figure::new(mode_name(record.plan.mode), "", &format!("ledger_{class}"), "edges")
+        })
+        .collect()
+}
+
+/// The mean of the sessions' rates; its uncertainty is the largest of theirs.
+fn counter_rate(analysis: &Analysis, record: &RunRecord, mode: &'static str) -> Figure {
+    let declared = record.bench.board.counter_hz;
+    let rates: Vec<&CounterRate> =
+        analysis.sessions.iter().filter_map(|session: &Session| session.rate.as_ref()).collect();
+    let count = rates.len() as i128;
+    let sum: i128 = rates.iter().map(|rate| rate.hertz().scaled).sum();
+    let largest = rates.iter().map(|rate| rate.u_relative * rate.hertz().to_f64()).fold(0.0, f64::max);
+    let refused = rates.iter().any(|rate| rate.refusal(declared).is_some());
+    let value = (count > 0).then(|| Fixed { scaled: sum / count.max(1), places: 6 });
+    Figure {
+        n: rates.iter().map(|rate| rate.readings as u64).sum(),
+        sessions: rates.len() as u64,
+        uncertainty: value.and_then(|_| Fixed::rounded(largest, 6)),
+        verdict: match (value, refused) {
+            (None, _) => "",
+            (Some(_), true) => "refused",
+            (Some(_), false) => "passed",
+        },
+        value,
+        ..Figure::new(mode, "", "counter_rate", "Hz")
+    }
+}

@@ -1,0 +1,263 @@
+//! Pairs the commanded edges of one window with its captures, and gives every edge its class and reason.
+//!
+//! A commanded edge takes the nearest capture within a quarter period. What then is left over is explained, in the order
+//! of precedence that DESIGN, "The edge ledger", fixes.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::anchor::Anchor;
+use super::captures::{Captured, WindowCaptures};
+use super::class::Class;
+use super::disturbance::Disturbances;
+use super::lost::{Unseen, unseen};
+use super::placement::{Place, Placement, place};
+use super::row::{EdgeRow, Mode};
+use super::seconds::Reference;
+use super::window::{Arming, Window};
+use crate::units::{GpsSecond, HostNanos, NS_PER_S};
+
+/// Captures in a row that are off the grid by the same amount: the counter stepped.
+const STEP_RUN: usize = 3;
+
+/// What is known about one window.
+pub struct Case<'a> {
+    /// The window and its burst.
+    pub window: &'a Window,
+    /// What the board said.
+    pub captures: &'a WindowCaptures,
+    /// The session's anchor, or why there is none.
+    pub anchor: Result<&'a Anchor, &'a str>,
+    /// The reference.
+    pub reference: &'a dyn Reference,
+    /// How the board captured, where the plan fixes it.
+    pub mode: Option<Mode>,
+    /// End of the recording.
+    pub end: HostNanos,
+}
+
+/// Pairs one window: its lines, commanded edges first, and the second at which its burst started. Steps of the counter
+/// that the pairing finds are added to `disturbances`.
+#[must_use]
+pub fn pair(case: &Case<'_>, disturbances: &mut Disturbances) -> (Vec<EdgeRow>, Option<GpsSecond>) {
+    let placement = match (case.anchor, case.window.arming) {
+        (Ok(anchor), Some(arming)) => place(&case.captures.arrived, anchor, &arming),
+        (Err(reason), Some(_)) => Err(reason.to_owned()),
+        (_, None) => Err("no burst was armed in its window".to_owned()),
+    };
+    let cycles = case.window.arming.map_or(0, |arming| arming.cycles);
+    let mut rows = match (placement, case.anchor, case.window.arming) {
+        (Ok(placement), Ok(anchor), Some(arming)) => {
+            let found = Found::new(case, anchor, arming, placement);
+            found.note_step(disturbances);
+            let start = found.placement.start;
+            let mut rows = found.rows(disturbances);
+            rows.extend(missing_rows(case));
+            return (rows, Some(start));
+        }
+        (Err(reason), ..) => unplaced(case, cycles, &reason, disturbances),
+        (Ok(_), ..) => unplaced(case, cycles, "its burst has no place in time", disturbances),
+    };
+    rows.extend(missing_rows(case));
+    (rows, None)
+}
+
+/// Without a place in time nothing can be paired. Edges of which nothing at all was captured are missed all the same.
+fn unplaced(case: &Case<'_>, cycles: u32, reason: &str, disturbances: &Disturbances) -> Vec<EdgeRow> {
+    let (session, burst) = (case.window.session, case.window.burst);
+    let nothing = case.captures.arrived.is_empty();
+    let lost = u32::try_from(case.captures.missing.len()).unwrap_or(u32::MAX);
+    let commanded = (0..cycles).map(|edge| {
+        let (class, reason) = match (nothing, edge < lost) {
+            (true, true) => (Class::Lost, Cow::Borrowed("no record of the window arrived")),
+            (true, false) => (Class::Missed, missed_reason(case, None)),
+            (false, _) => (Class::Ambiguous, Cow::Owned(reason.to_owned())),
+        };
+        EdgeRow { commanded: Some(edge), mode: case.mode, ..EdgeRow::new(session, burst, class, reason) }
+    });
+    let captured = case.captures.arrived.iter().map(|captured| {
+        let disturbed = disturbances.reason(Some(captured.arrival), Some(captured.half_ticks()));
+        let (class, reason) = match disturbed {
+            Some(why) => (Class::Disturbed, why),
+            None if case.window.arming.is_none() => (Class::Spurious, reason),
+            None => (Class::Ambiguous, reason),
+        };
+        with_capture(EdgeRow::new(session, burst, class, Cow::Owned(reason.to_owned())), captured)
+    });
+    commanded.chain(captured).collect()
+}
+
+fn missing_rows<'a>(case: &'a Case<'_>) -> impl Iterator<Item = EdgeRow> + 'a {
+    case.captures.missing.iter().map(|record| EdgeRow {
+        captured: Some(record.number),
+        mode: case.mode,
+        ..EdgeRow::new(case.window.session, case.window.burst, record.class, record.reason.clone())
+    })
+}
+
+fn with_capture(row: EdgeRow, captured: &Captured) -> EdgeRow {
+    EdgeRow {
+        captured: Some(captured.capture.number),
+        capture: Some(captured.capture),
+        mode: Some(if captured.is_poll() { Mode::Poll } else { Mode::Irq }),
+        ..row
+    }
+}
+
+fn missed_reason(case: &Case<'_>, host: Option<HostNanos>) -> Cow<'static, str> {
+    match (&case.window.generator_failed, host) {
+        (_, Some(host)) if host > case.end => Cow::Borrowed("the recording ended before it"),
+        (Some(reason), _) => Cow::Owned(format!("no capture, and the generator failed: {reason}")),
+        _ => Cow::Borrowed("no capture within a quarter period"),
+    }
+}
+
+/// A window whose burst has its place in time.
+struct Found<'a> {
+    case: &'a Case<'a>,
+    anchor: &'a Anchor,
+    arming: Arming,
+    placement: Placement,
+    /// Which capture each commanded edge took.
+    owner: Vec<Option<usize>>,
+    /// The commanded edges without one.
+    unseen: Unseen,
+}
+
+impl<'a> Found<'a> {
+    fn new(case: &'a Case<'a>, anchor: &'a Anchor, arming: Arming, placement: Placement) -> Self {
+        let mut owner: Vec<Option<usize>> = vec![None; arming.cycles as usize];
+        for (index, found) in placement.places.iter().enumerate().filter(|(_, found)| found.on_grid) {
+            let slot = &mut owner
+                [usize::try_from(found.edge).expect("a place on the grid has an edge of the burst")];
+            let nearer = |held: usize| placement.places[held].residual_ns.abs() > found.residual_ns.abs();
+            if slot.is_none_or(nearer) {
+                *slot = Some(index);
+            }
+        }
+        let unseen = unseen(&owner, case.captures);
+        Self { case, anchor, arming, placement, owner, unseen }
+    }
+
+    fn rows(&self, disturbances: &Disturbances) -> Vec<EdgeRow> {
+        let taken: BTreeSet<usize> = self.owner.iter().flatten().copied().collect();
+        let leftovers: Vec<usize> =
+            (0..self.placement.places.len()).filter(|index| !taken.contains(index)).collect();
+        let torn_apart: BTreeSet<i64> = leftovers
+            .iter()
+            .flat_map(|&index| self.doubtful_neighbours(&self.placement.places[index]))
+            .collect();
+        let commanded =
+            (0..self.arming.cycles).map(|edge| self.commanded_row(edge, &torn_apart, disturbances));
+        let captured = leftovers.iter().map(|&index| self.captured_row(index, disturbances));
+        commanded.chain(captured).collect()
+    }
+
+    fn gpst_ns(&self, edge: i64) -> i64 {
+        let period = i64::try_from(self.arming.period_ns).unwrap_or(i64::MAX);
+        (self.placement.start.0.saturating_mul(NS_PER_S)).saturating_add(edge.saturating_mul(period))
+    }
+
+    /// Commanded edges beside an off-grid capture that have no capture of their own: it may be either's.
+    fn doubtful_neighbours(&self, place: &Place) -> Vec<i64> {
+        if place.on_grid {
+            return Vec::new();
+        }
+        let toward = if place.residual_ns < 0.0 { -1 } else { 1 };
+        [place.edge, place.edge.saturating_add(toward)]
+            .into_iter()
+            .filter(|&edge| {
+                usize::try_from(edge).is_ok_and(|edge| {
+                    self.owner.get(edge).is_some_and(Option::is_none) && !self.unseen.is_explained(edge)
+                })
+            })
+            .collect()
+    }
+
+    fn commanded_row(&self, edge: u32, torn_apart: &BTreeSet<i64>, disturbances: &Disturbances) -> EdgeRow {
+        let gpst_ns = self.gpst_ns(i64::from(edge));
+        let host = self.anchor.host_time(gpst_ns);
+        let capture = self.owner[edge as usize].map(|index| &self.case.captures.arrived[index]);
+        let expected = self.expected_half_ticks(gpst_ns);
+        let disturbed = disturbances
+            .reason(Some(host), Some(expected))
+            .or_else(|| disturbances.reason(None, capture.map(Captured::half_ticks)));
+        let distrust = || self.case.reference.distrust(crate::units::Nanos(gpst_ns));
+        let (class, reason): (Class, Cow<'static, str>) =
+            if capture.is_none() && self.unseen.is_lost(edge as usize) {
+                (Class::Lost, Cow::Borrowed("its record was torn or dropped"))
+            } else if let Some(why) = disturbed {
+                (Class::Disturbed, Cow::Owned(why.to_owned()))
+            } else if let Some((class, why)) = distrust() {
+                (class, Cow::Owned(why))
+            } else if capture.is_some() {
+                (Class::Paired, Cow::Borrowed("the nearest capture within a quarter period"))
+            } else if let Some(why) = self.unseen.doubt(edge as usize) {
+                (Class::Ambiguous, Cow::Owned(why))
+            } else if torn_apart.contains(&i64::from(edge)) {
+                (Class::Ambiguous, Cow::Borrowed("no capture on the grid, but one beside it"))
+            } else {
+                (Class::Missed, missed_reason(self.case, Some(host)))
+            };
+        let row = EdgeRow {
+            commanded: Some(edge),
+            gpst_ns: Some(gpst_ns),
+            qerr_ps: self.case.reference.qerr_ps(self.placement.start),
+            mode: self.case.mode,
+            ..EdgeRow::new(self.case.window.session, self.case.window.burst, class, reason)
+        };
+        match capture {
+            Some(captured) => with_capture(row, captured),
+            None => row,
+        }
+    }
+
+    fn expected_half_ticks(&self, gpst_ns: i64) -> i128 {
+        let after = gpst_ns.saturating_sub(self.anchor.second.0.saturating_mul(NS_PER_S));
+        self.anchor.half_ticks + (after as f64 / NS_PER_S as f64 * self.anchor.half_ticks_per_s) as i128
+    }
+
+    fn captured_row(&self, index: usize, disturbances: &Disturbances) -> EdgeRow {
+        let captured = &self.case.captures.arrived[index];
+        let place = &self.placement.places[index];
+        let host = self.anchor.host_time(place.gpst_ns);
+        let owner = usize::try_from(place.edge).ok().and_then(|edge| self.owner.get(edge).copied().flatten());
+        let (class, reason): (Class, Cow<'static, str>) = if let Some(why) =
+            disturbances.reason(Some(host), Some(captured.half_ticks()))
+        {
+            (Class::Disturbed, Cow::Owned(why.to_owned()))
+        } else if let Some((class, why)) = self.case.reference.distrust(crate::units::Nanos(place.gpst_ns)) {
+            (class, Cow::Owned(why))
+        } else if !self.doubtful_neighbours(place).is_empty() {
+            (Class::Ambiguous, Cow::Borrowed("off the grid, beside an edge that has no capture"))
+        } else if let (true, Some(owner)) = (place.on_grid, owner) {
+            let first = self.case.captures.arrived[owner].capture.number;
+            let edge = place.edge;
+            (Class::Duplicate, Cow::Owned(format!("edge {edge} was captured as number {first} already")))
+        } else {
+            (Class::Spurious, Cow::Borrowed("no commanded edge within a quarter period"))
+        };
+        with_capture(EdgeRow::new(self.case.window.session, self.case.window.burst, class, reason), captured)
+    }
+
+    /// Several captures in a row that are off the grid by the same amount mean that the counter stepped against it.
+    fn note_step(&self, disturbances: &mut Disturbances) {
+        let period = self.arming.period_ns as f64;
+        let inside =
+            |place: &Place| !place.on_grid && (0..i64::from(self.arming.cycles)).contains(&place.edge);
+        let run = self.placement.places.windows(STEP_RUN).position(|run| {
+            run.iter()
+                .all(|place| inside(place) && (place.residual_ns - run[0].residual_ns).abs() < period / 8.0)
+        });
+        if let Some(at) = run {
+            let captured = &self.case.captures.arrived[at];
+            let by = self.placement.places[at].residual_ns / 1e6;
+            let why = format!(
+                "the counter stepped by {by:.3} ms against the edges before capture {}",
+                captured.capture.number
+            );
+            let half_period = period / 2.0 / NS_PER_S as f64 * self.anchor.half_ticks_per_s;
+            disturbances.from_counter(captured.half_ticks() - half_period as i128, why);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The counter's rate: ticks per GPS second, measured, with what it rests on.
+//!
+//! The rate is the difference of the two outermost readings over their span. For the spans of a bench run its
+//! uncertainty comes from reading the counter (a tick at each end) and from how far an edge's time and its capture
+//! scatter; never from the residuals of a straight line, which only tell how well a line fits.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::fixed::Fixed;
+use super::uncertainty::{Component, total};
+use crate::units::{Hertz, PS_PER_S};
+
+/// A run is refused when the measured rate is certain to differ from the declared one by more than this.
+pub const REFUSAL_PPM: f64 = 100.0;
+
+/// One reading of the counter at an edge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The counter, in half ticks.
+    pub half_ticks: i128,
+    /// Half the width of what the reading holds, in half ticks.
+    pub half_width: i128,
+    /// The edge's time, in picoseconds on the scale that all readings share.
+    pub time_ps: i128,
+    /// Half the width of what is known of that time, if anything is.
+    pub time_half_width_ps: Option<u128>,
+}
+
+/// A measured rate: `half_ticks / 2` ticks in `span_ps`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CounterRate {
+    /// Half ticks between the outermost readings.
+    pub half_ticks: i128,
+    /// Picoseconds between them.
+    pub span_ps: i128,
+    /// Expanded uncertainty (k = 2) of the rate, relative.
+    pub u_relative: f64,
+    /// Readings that it rests on.
+    pub readings: usize,
+    /// Where the edges' times come from.
+    pub time_base: &'static str,
+    /// How `u_relative` came about: components in picoseconds over the span.
+    pub components: Vec<Component>,
+}
+
+impl CounterRate {
+    /// Ticks per GPS second, six places.
+    #[must_use]
+    pub fn hertz(&self) -> Fixed {
+        let scaled = self.half_ticks.saturating_mul(PS_PER_S / 2).saturating_mul(1_000_000) / self.span_ps;
+        Fixed { scaled, places: 6 }
+    }
+
+    /// Measured over declared.
+    #[must_use]
+    pub fn ratio(&self, declared: Hertz) -> f64 {
+        self.half_ticks as f64 / 2.0 / declared.0 as f64 / (self.span_ps as f64 / PS_PER_S as f64)
+    }
+
+    /// A difference of counter values as picoseconds, rounded to the nearest.
+    #[must_use]
+    pub fn picoseconds(&self, half_ticks: i128) -> i128 {
+        let product = half_ticks.saturating_mul(self.span_ps);
+        let half = self.half_ticks / 2;
+        product.saturating_add(half * product.signum() * self.half_ticks.signum()) / self.half_ticks
+    }
+
+    /// One tick in picoseconds.
+    #[must_use]
+    pub fn tick_ps(&self) -> f64 {
+        2.0 * self.span_ps as f64 / self.half_ticks as f64
+    }
+
+    /// Why the declared rate is refused, if it is.
+    #[must_use]
+    pub fn refusal(&self, declared: Hertz) -> Option<String> {
+        let ratio = self.ratio(declared);
+        let off = ((ratio - 1.0).abs() - self.u_relative) * 1e6;
+        (off > REFUSAL_PPM || !ratio.is_finite()).then(|| {
+            format!(
+                "the counter runs at {} Hz, declared are {}: ratio {ratio:.6} (U {:.1} ppm), more than {REFUSAL_PPM} ppm \
+                 off; set counter-hz in the bench file to what the board really has, or mend its CNTFRQ",
+                self.hertz(),
+                declared,
+                self.u_relative * 1e6
+            )
+        })
+    }
+}
+
+/// Measures the rate. None with fewer than two readings, or when the counter did not advance.
+#[must_use]
+pub fn measure(readings: &[Reading], time_base: &'static str, period_ps: i128) -> Option<CounterRate> {
+    let (first, last) = (readings.first()?, readings.last()?);
+    let half_ticks = last.half_ticks - first.half_ticks;
+    let span_ps = last.time_ps - first.time_ps;
+    if half_ticks <= 0 || span_ps <= 0 {
+        return None;
+    }
+    let half_tick_ps = span_ps as f64 / half_ticks as f64;
+    let width = (first.half_width + last.half_width + 2) as f64 * half_tick_ps;
+    let mut components = vec![Component::bound("counter readings", width)];
+    if let (Some(one), Some(other)) = (first.time_half_width_ps, last.time_half_width_ps) {
+        components.push(Component::bound("edge half-widths", one as f64 + other as f64));
+    }
+    components.push(match jitter_ps(readings, half_tick_ps) {
+        // Pairing allows no edge to be further away than this.
+        None => Component::bound("edge jitter (not measured: half a period)", period_ps as f64 / 2.0),
+        Some(sd) => {
+            let t = student_975(readings.len() as f64 - 2.0);
+            Component::expanded(
+                "edge jitter",
+                (t * sd * std::f64::consts::SQRT_2).min(period_ps as f64 / 2.0),
+            )
+        }
+    });
+    let u_relative = total(&components) / span_ps as f64;
+    Some(CounterRate { half_ticks, span_ps, u_relative, readings: readings.len(), time_base, components })
+}
+
+/// Standard deviation of single edges in picoseconds, from how far each lies off the line through its two neighbours:
+/// no slope enters. None with fewer than three.
+fn jitter_ps(readings: &[Reading], half_tick_ps: f64) -> Option<f64> {
+    let squares: Vec<f64> = readings
+        .windows(3)
+        .filter_map(|three| {
+            let [left, middle, right] = three else { return None };
+            let span = (right.time_ps - left.time_ps) as f64;
+            let weight = (middle.time_ps - left.time_ps) as f64 / span;
+            let by_counter = (middle.half_ticks - left.half_ticks) as f64
+                - weight * (right.half_ticks - left.half_ticks) as f64;
+            let variance = 1.0 + weight * weight + (1.0 - weight) * (1.0 - weight);
+            let off = by_counter * half_tick_ps;
+            (span > 0.0).then_some(off * off / variance)
+        })
+        .collect();
+    (!squares.is_empty()).then(|| (squares.iter().sum::<f64>() / squares.len() as f64).sqrt())
+}
+
+/// Student's t at 0.975, for at least one degree of freedom.
+pub(super) fn student_975(freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom.max(1.0)).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readings(count: i128, half_ticks_per_s: i128, jitter_half_ticks: &[i128]) -> Vec<Reading> {
+        (0..count)
+            .map(|index| Reading {
+                half_ticks: index * half_ticks_per_s
+                    + jitter_half_ticks[index as usize % jitter_half_ticks.len()],
+                half_width: 0,
+                time_ps: index * PS_PER_S,
+                time_half_width_ps: Some(0),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_rate_is_the_endpoints_difference_over_the_span() {
+        let rate = measure(&readings(4, 25_000_000, &[0]), "nominal", PS_PER_S).unwrap();
+        assert_eq!(rate.hertz().to_string(), "12500000.000000");
+        assert!((rate.ratio(Hertz(12_500_000)) - 1.0).abs() < 1e-12);
+        assert_eq!(rate.refusal(Hertz(12_500_000)), None);
+        assert_eq!(rate.picoseconds(2), 80_000);
+        assert_eq!(rate.picoseconds(-2), -80_000);
+    }
+
+    #[test]
+    fn a_rate_off_by_sixteen_is_refused_with_its_ratio() {
+        let rate = measure(&readings(4, 1_562_500, &[0]), "nominal", PS_PER_S).unwrap();
+        let message = rate.refusal(Hertz(12_500_000)).unwrap();
+        assert!(message.contains("ratio 0.062500"), "{message}");
+        assert!(message.contains("781250.000000 Hz"), "{message}");
+    }
+
+    #[test]
+    fn two_edges_cannot_tell_their_jitter_but_a_factor_of_sixteen_is_refused_all_the_same() {
+        let good = measure(&readings(2, 25_000_000, &[0, 25_000]), "nominal", PS_PER_S).unwrap();
+        assert_eq!(good.refusal(Hertz(12_500_000)), None);
+        let bad = measure(&readings(2, 1_562_500, &[0]), "nominal", PS_PER_S).unwrap();
+        assert!(bad.refusal(Hertz(12_500_000)).is_some());
+    }
+
+    #[test]
+    fn a_small_error_is_refused_only_when_it_is_certain() {
+        // 150 ppm off: certain with quiet edges, uncertain with edges that scatter by a millisecond.
+        let quiet = measure(&readings(5, 25_003_750, &[0]), "nominal", PS_PER_S).unwrap();
+        assert!(quiet.refusal(Hertz(12_500_000)).is_some());
+        let noisy = measure(&readings(5, 25_003_750, &[0, 25_000]), "nominal", PS_PER_S).unwrap();
+        assert_eq!(noisy.refusal(Hertz(12_500_000)), None);
+    }
+
+    #[test]
+    fn a_counter_that_stands_still_or_runs_backwards_has_no_rate() {
+        assert_eq!(measure(&readings(3, 0, &[0]), "nominal", PS_PER_S), None);
+        assert_eq!(measure(&readings(3, -25_000_000, &[0]), "nominal", PS_PER_S), None);
+        assert_eq!(measure(&readings(1, 25_000_000, &[0]), "nominal", PS_PER_S), None);
+    }
+}

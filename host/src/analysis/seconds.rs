@@ -1,0 +1,95 @@
+//! What the analysis asks the reference: which second, could it be trusted, what was its quantisation error.
+//!
+//! A trait, so that pairing can be tested against a reference whose truth is known.
+
+use ppsrig_wire::FromBoard;
+
+use super::class::Class;
+use super::label::{SECOND_RULE, SecondLabels};
+use super::reference::{ReferenceState, ReferenceTimeline};
+use crate::events::{BoardEvent, Recording, RigEvent};
+use crate::plan::RunRecord;
+use crate::units::{GpsSecond, HostNanos, Nanos};
+
+/// The reference, as far as the analysis needs it.
+pub trait Reference {
+    /// The second that begins at the pulse to which an edge belongs whose record arrived at `arrival`.
+    ///
+    /// # Errors
+    /// Why there is no one such second, as a sentence for the ledger.
+    fn label(&self, arrival: HostNanos) -> Result<GpsSecond, String>;
+
+    /// Why the reference could not be trusted at `at`: its class, which is one of unlocked, settling and holdover,
+    /// and the reason. None when it could be trusted.
+    fn distrust(&self, at: Nanos) -> Option<(Class, String)>;
+
+    /// What the receiver said of the pulse at which `second` begins.
+    fn qerr_ps(&self, second: GpsSecond) -> Option<i32>;
+
+    /// The rule behind [`Reference::label`], as a sentence for the report.
+    fn rule(&self) -> String;
+}
+
+/// The reference as it was recorded.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    labels: SecondLabels,
+    timeline: ReferenceTimeline,
+}
+
+/// What a recording says of its reference.
+#[must_use]
+pub fn recorded(record: &RunRecord, recording: &Recording) -> Recorded {
+    let reference = &record.bench.reference;
+    Recorded {
+        labels: SecondLabels::new(&recording.reference),
+        timeline: ReferenceTimeline::new(
+            &recording.reference,
+            needed_until(recording),
+            reference.settle_s,
+            reference.guard_s,
+        ),
+    }
+}
+
+/// The last capture or end of a window: up to here the reference was needed.
+fn needed_until(recording: &Recording) -> HostNanos {
+    let closed = recording
+        .rig
+        .iter()
+        .filter(|event| matches!(event.event, RigEvent::WindowClosed { .. }))
+        .map(|event| event.at);
+    let captured = recording
+        .board
+        .iter()
+        .filter(|event| matches!(&event.event, BoardEvent::Frame { message: FromBoard::Capture(_), .. }));
+    closed.chain(captured.map(|event| event.at)).max().unwrap_or(HostNanos(0))
+}
+
+impl Reference for Recorded {
+    fn label(&self, arrival: HostNanos) -> Result<GpsSecond, String> {
+        self.labels.label(arrival)
+    }
+
+    fn distrust(&self, at: Nanos) -> Option<(Class, String)> {
+        let (state, reason) = self.timeline.state(at);
+        let class = match state {
+            ReferenceState::Locked => return None,
+            ReferenceState::Unlocked => Class::Unlocked,
+            ReferenceState::Settling => Class::Settling,
+            ReferenceState::Holdover => Class::Holdover,
+        };
+        Some((class, reason.to_owned()))
+    }
+
+    fn qerr_ps(&self, second: GpsSecond) -> Option<i32> {
+        self.labels.qerr_ps(second)
+    }
+
+    fn rule(&self) -> String {
+        format!(
+            "{SECOND_RULE}; a burst starts on the pulse after its arming, and its captures have to agree; edges of the \
+             measurement follow from the preamble's by counter differences"
+        )
+    }
+}

@@ -1,0 +1,207 @@
+//! One session: its windows paired, its rate measured, its latencies tied.
+
+use super::anchor::anchor;
+use super::captures::{Captured, WindowCaptures};
+use super::class::Class;
+use super::disturbance::{BoardFacts, disturbances, reversal};
+use super::pairing::{Case, pair};
+use super::rate::{CounterRate, Reading, measure};
+use super::row::{EdgeRow, Mode};
+use super::seconds::Reference;
+use super::stamps::{EdgeStamps, find, trusted};
+use super::tie::{EdgeTime, by_bracket, by_echo, edge_time};
+use super::window::Window;
+use crate::events::{Burst, Recording};
+use crate::plan::RunRecord;
+use crate::units::{GpsSecond, HostNanos};
+
+/// What all sessions of a run share.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The plan and the bench.
+    pub record: &'a RunRecord,
+    /// Everything that was recorded.
+    pub recording: &'a Recording,
+    /// The reference.
+    pub reference: &'a dyn Reference,
+    /// Whether the board is emulated.
+    pub emulated: bool,
+    /// End of the recording.
+    pub end: HostNanos,
+}
+
+/// One session, judged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Session {
+    /// Counts from 1.
+    pub number: u32,
+    /// The ledger's lines: preamble first.
+    pub rows: Vec<EdgeRow>,
+    /// The second at which the measurement's burst started.
+    pub start: Option<GpsSecond>,
+    /// The counter's rate.
+    pub rate: Option<CounterRate>,
+    /// Why no second could be labelled.
+    pub unlabelled: Option<String>,
+    /// Where the counter ran backwards.
+    pub reversal: Option<String>,
+    /// What disturbed its windows.
+    pub disturbed: Vec<String>,
+    /// Times of the measurement's paired edges, for the spread: (mode, seconds, counter in picoseconds, half-width).
+    pub spread_points: Vec<SpreadPoint>,
+}
+
+/// A paired edge, as the spread needs it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpreadPoint {
+    /// How it was captured.
+    pub mode: Mode,
+    /// The edge's time after the first one, in picoseconds.
+    pub edge_ps: f64,
+    /// The counter after the first one's, in picoseconds at the measured rate, minus the same of the edge.
+    pub late_ps: f64,
+    /// What is known of the edge's time.
+    pub half_width_ps: Option<f64>,
+}
+
+/// A window with what belongs to it.
+struct Burstful<'a> {
+    window: &'a Window,
+    captures: &'a WindowCaptures,
+    rows: Vec<EdgeRow>,
+    stamps: EdgeStamps,
+}
+
+/// Judges one session. `windows` are its windows in order of opening, each with what the board said.
+#[must_use]
+pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCaptures)]) -> Session {
+    let bench = &context.record.bench;
+    let mut session = Session { number, ..Session::default() };
+    let preamble = windows.iter().find(|(window, _)| window.burst == Burst::Preamble);
+    let line = preamble.map_or_else(
+        || Err("the session has no preamble".to_owned()),
+        |(_, captures)| anchor(&captures.arrived, context.reference, bench.board.counter_hz.0),
+    );
+    session.unlabelled = line.as_ref().err().cloned();
+    let board = BoardFacts { emulated: context.emulated, counter_hz: bench.board.counter_hz.0 };
+    let mut offset = None;
+    let mut bursts = Vec::new();
+    for &(window, captures) in windows {
+        let mut disturbed = disturbances(context.recording, window, captures, board, context.end);
+        let case = Case {
+            window,
+            captures,
+            anchor: line.as_ref().map_err(String::as_str),
+            reference: context.reference,
+            mode: fixed_mode(context.record, window.burst),
+            end: context.end,
+        };
+        let (rows, start) = pair(&case, &mut disturbed);
+        session.disturbed.extend(disturbed.sentences().map(str::to_owned));
+        session.reversal = session.reversal.or_else(|| reversal(&captures.arrived));
+        let stamps = match (start, &line) {
+            (Some(start), Ok(line)) => {
+                find(trusted(context.recording), window, start, line, bench.wiring.echo, &mut offset)
+            }
+            _ => EdgeStamps::new(),
+        };
+        if window.burst == Burst::Edges {
+            session.start = start;
+        }
+        bursts.push(Burstful { window, captures, rows, stamps });
+    }
+    session.rate = session_rate(context, &bursts);
+    tie(context, &mut session, bursts);
+    session
+}
+
+/// The mode of every capture of a burst, where the plan fixes it. The preamble is always captured by interrupt.
+fn fixed_mode(record: &RunRecord, burst: Burst) -> Option<Mode> {
+    match (burst, record.plan.mode) {
+        (Burst::Preamble, _) | (_, ppsrig_wire::EdgeMode::Irq) => Some(Mode::Irq),
+        (_, ppsrig_wire::EdgeMode::Poll) => Some(Mode::Poll),
+        (_, ppsrig_wire::EdgeMode::Alternate) => None,
+    }
+}
+
+fn paired<'a>(burst: &'a Burstful<'_>) -> impl Iterator<Item = &'a EdgeRow> {
+    burst.rows.iter().filter(|row| row.class == Class::Paired)
+}
+
+/// The rate over the longest span of edges that were captured in the same way: unlike ones have unlike latencies.
+fn session_rate(context: Context<'_>, bursts: &[Burstful<'_>]) -> Option<CounterRate> {
+    let stamped = bursts.iter().any(|burst| !burst.stamps.is_empty());
+    let base = if stamped { "interval counter, channel A" } else { "the generator's nominal times" };
+    let period_ns =
+        bursts.iter().filter_map(|burst| burst.window.arming).map(|arming| arming.period_ns).min()?;
+    [Mode::Irq, Mode::Poll]
+        .into_iter()
+        .filter_map(|mode| {
+            let mut readings = Vec::new();
+            for burst in bursts {
+                let rows = paired(burst).filter(|row| row.mode == Some(mode));
+                readings.extend(rows.filter_map(|row| reading(context, burst, stamped, row)));
+            }
+            measure(&readings, base, i128::from(period_ns) * 1000)
+        })
+        .max_by_key(|rate| rate.span_ps)
+}
+
+fn reading(context: Context<'_>, burst: &Burstful<'_>, stamped: bool, row: &EdgeRow) -> Option<Reading> {
+    let time = edge_time(row, &burst.stamps, stamped, &context.record.bench)?;
+    let captured = Captured { arrival: HostNanos(0), capture: row.capture? };
+    Some(Reading {
+        half_ticks: captured.half_ticks(),
+        half_width: captured.half_width_half_ticks(),
+        time_ps: time.ps,
+        time_half_width_ps: time.uncertainty.map(|part| part.ps.abs() as u128),
+    })
+}
+
+/// Ties the paired edges of the measurement, and moves all lines into the session.
+fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
+    let bench = &context.record.bench;
+    for mut burst in bursts {
+        if let (Burst::Edges, Some(rate)) = (burst.window.burst, &session.rate) {
+            let stamped = !burst.stamps.is_empty();
+            let indices: Vec<usize> =
+                (0..burst.rows.len()).filter(|&index| burst.rows[index].class == Class::Paired).collect();
+            for &index in &indices {
+                if let Some((interval, latency)) =
+                    by_echo(&burst.rows[index], &burst.stamps, rate, bench).filter(|_| bench.wiring.echo)
+                {
+                    burst.rows[index].interval_ps = Some(interval);
+                    burst.rows[index].echo = Some(latency);
+                }
+            }
+            let rows: Vec<&EdgeRow> = indices.iter().map(|&index| &burst.rows[index]).collect();
+            let times: Vec<Option<EdgeTime>> =
+                rows.iter().map(|row| edge_time(row, &burst.stamps, stamped, bench)).collect();
+            session.spread_points = spread_points(&rows, &times, rate);
+            for (position, latency) in by_bracket(&rows, &times, rate) {
+                burst.rows[indices[position]].bracket = Some(latency);
+            }
+        }
+        debug_assert!(burst.captures.arrived.len() <= burst.rows.len(), "every capture has a line");
+        session.rows.append(&mut burst.rows);
+    }
+}
+
+fn spread_points(rows: &[&EdgeRow], times: &[Option<EdgeTime>], rate: &CounterRate) -> Vec<SpreadPoint> {
+    let mut origin = None;
+    rows.iter()
+        .zip(times)
+        .filter_map(|(row, time)| {
+            let (time, capture) = ((*time)?, row.capture?);
+            let half_ticks = Captured { arrival: HostNanos(0), capture }.half_ticks();
+            let (first_ps, first_ticks) = *origin.get_or_insert((time.ps, half_ticks));
+            let edge_ps = time.ps - first_ps;
+            Some(SpreadPoint {
+                mode: row.mode?,
+                edge_ps: edge_ps as f64,
+                late_ps: (rate.picoseconds(half_ticks - first_ticks) - edge_ps) as f64,
+                half_width_ps: time.uncertainty.map(|part| part.ps),
+            })
+        })
+        .collect()
+}

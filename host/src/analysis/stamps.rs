@@ -1,0 +1,126 @@
+//! What the interval counter says about each commanded edge: when it left the generator, and when its echo came back.
+//!
+//! The interval counter's scale begins anywhere. The preamble, one edge a second, tells its offset from GPST; from then
+//! on each edge of a burst finds its stamp within a quarter period. The offset places stamps, and enters no figure.
+
+use std::collections::BTreeMap;
+
+use super::anchor::Anchor;
+use super::window::Window;
+use crate::events::{IntervalChannel, IntervalEvent, IntervalStamp, Recording, Stamped};
+use crate::units::{GpsSecond, HostNanos, PS_PER_S};
+
+/// Stamps may reach the host so much later than the window was closed, in nanoseconds.
+const LATE_NS: u64 = 100_000_000;
+
+/// The interval counter's stamps of one edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeStamp {
+    /// Channel A: the edge.
+    pub edge: IntervalStamp,
+    /// Channel B, where it is the echo and came.
+    pub echo: Option<IntervalStamp>,
+}
+
+/// The stamps of one burst, by commanded edge.
+pub type EdgeStamps = BTreeMap<u32, EdgeStamp>;
+
+/// The readings that can be trusted: up to the first loss of the interval counter's own reference.
+#[must_use]
+pub fn trusted(recording: &Recording) -> &[Stamped<IntervalEvent>] {
+    let end = recording.interval.iter().position(|event| event.event == IntervalEvent::ReferenceLost);
+    &recording.interval[..end.unwrap_or(recording.interval.len())]
+}
+
+/// Finds each edge's stamps. `offset_ps` is the interval counter's scale minus GPST once it is known, and is found here
+/// when it is not and the edges are far enough apart.
+pub fn find(
+    readings: &[Stamped<IntervalEvent>],
+    window: &Window,
+    start: GpsSecond,
+    anchor: &Anchor,
+    echo_wired: bool,
+    offset_ps: &mut Option<i128>,
+) -> EdgeStamps {
+    let Some(arming) = window.arming else {
+        return EdgeStamps::new();
+    };
+    let period_ps = i128::from(arming.period_ns) * 1000;
+    let start_ps = i128::from(start.0) * PS_PER_S;
+    let (edges, echoes) = in_window(readings, window);
+    if offset_ps.is_none() && period_ps >= PS_PER_S / 2 {
+        *offset_ps = rough_offset(&edges, start_ps, period_ps, anchor);
+    }
+    let Some(offset) = *offset_ps else {
+        return EdgeStamps::new();
+    };
+    let mut found = EdgeStamps::new();
+    for (_, stamp) in &edges {
+        let after = stamp.time.0 - offset - start_ps;
+        let edge = (after + period_ps / 2).div_euclid(period_ps);
+        let off = (after - edge * period_ps).abs();
+        let Some(edge) =
+            u32::try_from(edge).ok().filter(|&edge| edge < arming.cycles && off <= period_ps / 4)
+        else {
+            continue;
+        };
+        let slot = found.entry(edge).or_insert(EdgeStamp { edge: *stamp, echo: None });
+        let held = (slot.edge.time.0 - offset - start_ps - i128::from(edge) * period_ps).abs();
+        if off < held {
+            slot.edge = *stamp;
+        }
+    }
+    if echo_wired {
+        attach_echoes(&mut found, &echoes, period_ps);
+    }
+    found
+}
+
+type Arrived = (HostNanos, IntervalStamp);
+
+/// Channel A and channel B readings that arrived in a window.
+fn in_window(readings: &[Stamped<IntervalEvent>], window: &Window) -> (Vec<Arrived>, Vec<Arrived>) {
+    let end = window.closed.map_or(u64::MAX, |closed| closed.0.saturating_add(LATE_NS));
+    let stamps = readings.iter().filter(|event| event.at >= window.opened && event.at.0 <= end);
+    let stamps = stamps.filter_map(|event| match event.event {
+        IntervalEvent::Stamp(stamp) => Some((event.at, stamp)),
+        _ => None,
+    });
+    stamps.partition(|(_, stamp)| stamp.channel == IntervalChannel::A)
+}
+
+/// The interval counter's scale minus GPST, by host arrival; then by the edges themselves, as their median.
+fn rough_offset(edges: &[Arrived], start_ps: i128, period_ps: i128, anchor: &Anchor) -> Option<i128> {
+    // A reading arrives after its edge, so the earliest arrival on its own scale is the nearest.
+    let delay = edges.iter().map(|(at, stamp)| i128::from(at.0) * 1000 - stamp.time.0).min()?;
+    let rough = anchor.host_minus_gps_ns * 1000 - delay;
+    let mut offsets: Vec<i128> = edges
+        .iter()
+        .map(|(_, stamp)| {
+            let after = stamp.time.0 - rough - start_ps;
+            rough + (after - (after + period_ps / 2).div_euclid(period_ps) * period_ps)
+        })
+        .collect();
+    offsets.sort_unstable();
+    Some(offsets[(offsets.len() - 1) / 2])
+}
+
+/// An edge's echo is the first channel B reading that does not surely lie before it, and lies before the middle of the slot.
+fn attach_echoes(found: &mut EdgeStamps, echoes: &[Arrived], period_ps: i128) {
+    let mut echoes: Vec<IntervalStamp> = echoes.iter().map(|(_, stamp)| *stamp).collect();
+    echoes.sort_by_key(|stamp| stamp.time);
+    let width = |stamp: &IntervalStamp| stamp.half_width.map_or(0, |width| width.0);
+    let mut next = 0;
+    for stamp in found.values_mut() {
+        let earliest = stamp.edge.time.0 - width(&stamp.edge);
+        while echoes.get(next).is_some_and(|echo| echo.time.0 + width(echo) < earliest) {
+            next += 1;
+        }
+        if let Some(echo) = echoes.get(next)
+            && echo.time.0 - stamp.edge.time.0 <= period_ps / 2
+        {
+            stamp.echo = Some(*echo);
+            next += 1;
+        }
+    }
+}

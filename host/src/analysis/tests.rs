@@ -1,0 +1,425 @@
+//! Whole recordings, judged: exact counts in the ledger, true latencies within their stated U.
+
+use ppsrig_wire::EdgeMode;
+
+use super::class::{Class, Ledger};
+use super::synthetic::{LATENCY_NS, Scene};
+use super::tie::Tie;
+use super::verdict::Outcome;
+use super::{Analysis, RateCheck, analyse, check_rate};
+use crate::events::{Burst, RigEvent};
+
+fn judge(scene: &Scene) -> Analysis {
+    analyse(&scene.record(), &scene.recording(), &scene.reference())
+}
+
+type Counts = Vec<(Class, u64)>;
+
+/// The classes that are not empty, commanded and captured.
+fn counts(ledger: &Ledger) -> (Counts, Counts) {
+    assert_eq!(ledger.imbalances(), Vec::<String>::new());
+    let of = |count: &dyn Fn(Class) -> u64| {
+        Class::ALL.into_iter().map(|class| (class, count(class))).filter(|(_, count)| *count > 0).collect()
+    };
+    (of(&|class| ledger.commanded.count(class)), of(&|class| ledger.captured.count(class)))
+}
+
+fn one_a_second(edges: u32) -> Scene {
+    Scene::new(EdgeMode::Irq, edges, 1000)
+}
+
+fn value(analysis: &Analysis, mode: &str, tie: &str, metric: &str) -> f64 {
+    let figure = analysis
+        .figures
+        .iter()
+        .find(|figure| (figure.mode, figure.tie, figure.metric.as_str()) == (mode, tie, metric));
+    figure.unwrap_or_else(|| panic!("no figure {mode} {tie} {metric}")).value.expect("a value").to_f64()
+}
+
+#[test]
+fn a_clean_run_pairs_every_edge_and_passes() {
+    for (edges, period_ms) in [(1000, 10), (100, 100), (30, 1000)] {
+        let analysis = judge(&Scene::new(EdgeMode::Irq, edges, period_ms));
+        let all = vec![(Class::Paired, u64::from(edges))];
+        assert_eq!(counts(&analysis.edges), (all.clone(), all));
+        assert_eq!(counts(&analysis.preamble), (vec![(Class::Paired, 4)], vec![(Class::Paired, 4)]));
+        assert_eq!(analysis.verdict.outcome, Outcome::Passed, "{:?}", analysis.verdict);
+        assert_eq!(analysis.probe_operations, 0);
+    }
+}
+
+#[test]
+fn every_edge_gets_its_second() {
+    let scene = one_a_second(30);
+    let analysis = judge(&scene);
+    let rows: Vec<_> = analysis.rows().filter(|row| row.burst == Burst::Edges).collect();
+    for (edge, row) in rows.iter().enumerate() {
+        assert_eq!(row.commanded, Some(edge as u32));
+        assert_eq!(row.captured, Some(edge as u32));
+        assert_eq!(row.gpst_ns, Some((scene.start() + edge as i64) * 1_000_000_000));
+    }
+}
+
+#[test]
+fn a_skipped_edge_is_missed_and_only_that_one() {
+    let mut scene = one_a_second(20);
+    scene.skipped = [3, 7, 8].into();
+    let analysis = judge(&scene);
+    assert_eq!(
+        counts(&analysis.edges),
+        (vec![(Class::Paired, 17), (Class::Missed, 3)], vec![(Class::Paired, 17)])
+    );
+    let missed: Vec<_> =
+        analysis.rows().filter(|row| row.class == Class::Missed).map(|row| row.commanded).collect();
+    assert_eq!(missed, [Some(3), Some(7), Some(8)]);
+    assert_eq!(analysis.verdict.outcome, Outcome::Failed);
+}
+
+#[test]
+fn the_first_and_the_last_edge_can_be_missed_too() {
+    let mut scene = one_a_second(20);
+    scene.skipped = [0, 19].into();
+    let analysis = judge(&scene);
+    let missed: Vec<_> =
+        analysis.rows().filter(|row| row.class == Class::Missed).map(|row| row.commanded).collect();
+    assert_eq!(missed, [Some(0), Some(19)]);
+}
+
+#[test]
+fn a_skipped_preamble_edge_shifts_no_label() {
+    for edge in 0..4 {
+        let mut scene = one_a_second(10);
+        scene.preamble_skipped = [edge].into();
+        let analysis = judge(&scene);
+        let (commanded, _) = counts(&analysis.preamble);
+        assert_eq!(commanded, [(Class::Paired, 3), (Class::Missed, 1)], "edge {edge}");
+        assert_eq!(counts(&analysis.edges).0, [(Class::Paired, 10)]);
+        assert_eq!(analysis.sessions[0].start.map(|start| start.0), Some(scene.start()));
+    }
+}
+
+#[test]
+fn an_additional_edge_is_spurious() {
+    let mut scene = one_a_second(20);
+    scene.spurious_after = [4, 11].into();
+    let analysis = judge(&scene);
+    assert_eq!(
+        counts(&analysis.edges),
+        (vec![(Class::Paired, 20)], vec![(Class::Paired, 20), (Class::Spurious, 2)])
+    );
+}
+
+#[test]
+fn a_bounce_is_a_duplicate_and_the_edge_keeps_its_first_capture() {
+    let mut scene = one_a_second(20);
+    scene.bounced = (0..20).collect();
+    let analysis = judge(&scene);
+    assert_eq!(
+        counts(&analysis.edges),
+        (vec![(Class::Paired, 20)], vec![(Class::Paired, 20), (Class::Duplicate, 20)])
+    );
+    let paired: Vec<_> =
+        analysis.rows().filter(|row| row.class == Class::Paired && row.burst == Burst::Edges).collect();
+    assert!(paired.iter().all(|row| row.captured.unwrap().is_multiple_of(2)));
+}
+
+#[test]
+fn an_outage_is_excluded_with_its_guard_and_settling_time() {
+    let mut scene = one_a_second(20);
+    scene.outage = 8..11;
+    let analysis = judge(&scene);
+    let expected = vec![(Class::Paired, 14), (Class::Unlocked, 5), (Class::Settling, 1)];
+    assert_eq!(counts(&analysis.edges), (expected.clone(), expected));
+    assert_eq!(analysis.verdict.outcome, Outcome::Invalid);
+}
+
+#[test]
+fn torn_dropped_and_vanished_records_make_lost_edges() {
+    let mut scene = one_a_second(20);
+    scene.torn = [3].into();
+    scene.dropped = [8].into();
+    scene.vanished = [12].into();
+    let analysis = judge(&scene);
+    assert_eq!(
+        counts(&analysis.edges),
+        (
+            vec![(Class::Paired, 17), (Class::Lost, 3)],
+            vec![(Class::Paired, 17), (Class::Torn, 1), (Class::Dropped, 2)]
+        )
+    );
+    let reasons: Vec<_> = analysis
+        .rows()
+        .filter(|row| row.class == Class::Dropped)
+        .map(|row| (row.captured, row.reason.as_ref()))
+        .collect();
+    assert_eq!(reasons[0], (Some(8), "the board had no room for its record"));
+    assert_eq!(reasons[1], (Some(12), "its frame never arrived, by the frames' own numbers"));
+}
+
+#[test]
+fn the_last_record_torn_is_found_through_the_totals() {
+    let mut scene = one_a_second(10);
+    scene.torn = [9].into();
+    let analysis = judge(&scene);
+    assert_eq!(
+        counts(&analysis.edges),
+        (vec![(Class::Paired, 9), (Class::Lost, 1)], vec![(Class::Paired, 9), (Class::Torn, 1)])
+    );
+}
+
+#[test]
+fn a_skipped_edge_beside_a_torn_record_is_ambiguous_with_it() {
+    let mut scene = one_a_second(20);
+    scene.skipped = [5].into();
+    scene.torn = [6].into();
+    let analysis = judge(&scene);
+    assert_eq!(
+        counts(&analysis.edges),
+        (vec![(Class::Paired, 18), (Class::Ambiguous, 2)], vec![(Class::Paired, 18), (Class::Torn, 1)])
+    );
+}
+
+#[test]
+fn an_additional_edge_beside_a_skipped_one_is_ambiguous_with_it() {
+    let mut scene = one_a_second(20);
+    scene.skipped = [5].into();
+    scene.spurious_after = [5].into();
+    let analysis = judge(&scene);
+    let expected = vec![(Class::Paired, 19), (Class::Ambiguous, 1)];
+    assert_eq!(counts(&analysis.edges), (expected.clone(), expected));
+}
+
+#[test]
+fn half_duty_pairs_what_the_preamble_labels_and_calls_the_other_polarity_spurious() {
+    let mut scene = Scene::new(EdgeMode::Irq, 20, 500);
+    scene.both_polarities_ms = Some(250);
+    let analysis = judge(&scene);
+    assert_eq!(
+        counts(&analysis.edges),
+        (vec![(Class::Paired, 20)], vec![(Class::Paired, 20), (Class::Spurious, 20)])
+    );
+    scene.skipped = [7].into();
+    let analysis = judge(&scene);
+    assert_eq!(
+        counts(&analysis.edges),
+        (
+            vec![(Class::Paired, 19), (Class::Ambiguous, 1)],
+            vec![(Class::Paired, 19), (Class::Spurious, 18), (Class::Ambiguous, 2)]
+        )
+    );
+}
+
+#[test]
+fn an_interrupted_recording_is_partial_and_balances() {
+    let mut scene = one_a_second(20);
+    scene.cut_at = Some(10);
+    let analysis = judge(&scene);
+    let (commanded, captured) = counts(&analysis.edges);
+    assert_eq!(commanded, [(Class::Paired, 10), (Class::Missed, 10)]);
+    assert_eq!(captured, [(Class::Paired, 10)]);
+    assert_eq!(analysis.partial.as_deref(), Some("it ends before the run was finished"));
+    assert_eq!(analysis.verdict.outcome, Outcome::NotDone);
+    assert!(!analysis.edges.counted_by_board);
+}
+
+#[test]
+fn the_reason_of_an_interruption_is_told() {
+    let scene = one_a_second(5);
+    let mut recording = scene.recording();
+    let last = recording.rig.last_mut().unwrap();
+    last.event = RigEvent::Stopped { reason: "interrupted".to_owned() };
+    let analysis = analyse(&scene.record(), &recording, &scene.reference());
+    assert_eq!(analysis.partial.as_deref(), Some("interrupted"));
+    assert_eq!(analysis.verdict.outcome.exit(), 2);
+}
+
+#[test]
+fn a_reversed_counter_is_named_with_its_captures() {
+    let mut scene = one_a_second(20);
+    scene.reversed_from = Some(6);
+    let analysis = judge(&scene);
+    assert!(analysis.edges.imbalances().is_empty());
+    assert_eq!(analysis.verdict.outcome, Outcome::NotDone);
+    let reversal = analysis.sessions[0].reversal.as_deref().unwrap();
+    assert!(reversal.contains("between captures 6 and 7 of window 2"), "{reversal}");
+}
+
+#[test]
+fn a_counter_off_by_sixteen_is_refused_already_in_the_preamble() {
+    let mut scene = one_a_second(20);
+    scene.counter_hz = 781_250;
+    let check = check_rate(&scene.record(), &scene.recording(), &scene.reference(), 1);
+    let RateCheck::Refused(message) = check else { panic!("{check:?}") };
+    assert!(message.contains("ratio 0.0625"), "{message}");
+    let analysis = judge(&scene);
+    assert_eq!(counts(&analysis.edges).0, [(Class::Paired, 20)]);
+    assert_eq!(analysis.verdict.outcome, Outcome::NotDone);
+}
+
+#[test]
+fn the_rate_check_is_good_on_the_preamble_alone() {
+    let scene = one_a_second(20);
+    let mut recording = scene.recording();
+    recording.cut(crate::units::HostNanos(8_000_000_000));
+    let check = check_rate(&scene.record(), &recording, &scene.reference(), 1);
+    let RateCheck::Good(rate) = check else { panic!("{check:?}") };
+    let off = rate.ratio(crate::units::Hertz(12_500_000)) - 1.0;
+    assert!(off.abs() <= rate.u_relative && rate.u_relative < 1e-4, "{off} {}", rate.u_relative);
+}
+
+#[test]
+fn what_the_probe_touched_is_disturbed_and_counted() {
+    let mut scene = one_a_second(20);
+    scene.probe_at = Some(9);
+    let analysis = judge(&scene);
+    let expected = vec![(Class::Paired, 19), (Class::Disturbed, 1)];
+    assert_eq!(counts(&analysis.edges), (expected.clone(), expected));
+    assert_eq!(analysis.probe_operations, 3);
+}
+
+#[test]
+fn a_silent_link_disturbs_what_it_held_back() {
+    let mut scene = one_a_second(20);
+    scene.silent = 5..9;
+    let analysis = judge(&scene);
+    let (commanded, captured) = counts(&analysis.edges);
+    assert_eq!(commanded, [(Class::Paired, 16), (Class::Disturbed, 4)]);
+    assert_eq!(captured, commanded);
+}
+
+#[test]
+fn a_halted_core_disturbs_and_a_host_stall_on_an_emulated_board_does_not() {
+    let mut scene = one_a_second(20);
+    scene.halted = Some((7, 600));
+    let expected = vec![(Class::Paired, 19), (Class::Disturbed, 1)];
+    assert_eq!(counts(&judge(&scene).edges), (expected.clone(), expected.clone()));
+    scene.halted = Some((7, 100));
+    assert_eq!(counts(&judge(&scene).edges).0, [(Class::Paired, 20)]);
+    scene.emulated = false;
+    assert_eq!(counts(&judge(&scene).edges), (expected.clone(), expected));
+}
+
+#[test]
+fn a_counter_that_steps_disturbs_everything_behind_the_step() {
+    let mut scene = one_a_second(20);
+    scene.counter_step = Some((12, 400_000_000));
+    let analysis = judge(&scene);
+    let (commanded, captured) = counts(&analysis.edges);
+    assert_eq!(commanded, [(Class::Paired, 12), (Class::Disturbed, 8)]);
+    assert_eq!(captured, commanded);
+    assert!(analysis.sessions[0].disturbed.iter().any(|what| what.contains("stepped by 400.")));
+}
+
+#[test]
+fn a_clock_that_steps_disturbs_the_edge_that_shows_it() {
+    let mut scene = one_a_second(20);
+    scene.clock_step = Some((12, -5_000_000));
+    let analysis = judge(&scene);
+    assert_eq!(counts(&analysis.edges).0, [(Class::Paired, 19), (Class::Disturbed, 1)]);
+}
+
+#[test]
+fn sessions_are_judged_one_by_one() {
+    let mut scene = Scene::new(EdgeMode::Irq, 10, 1000);
+    scene.sessions = 3;
+    let analysis = judge(&scene);
+    assert_eq!(counts(&analysis.edges).0, [(Class::Paired, 30)]);
+    assert_eq!(counts(&analysis.preamble).0, [(Class::Paired, 12)]);
+    assert_eq!(analysis.sessions.len(), 3);
+    assert_eq!(analysis.verdict.outcome, Outcome::Passed, "{:?}", analysis.verdict);
+}
+
+#[test]
+fn both_ties_hold_the_true_latency_within_their_u() {
+    let mut scene = Scene::new(EdgeMode::Alternate, 400, 50);
+    scene.echo = true;
+    let analysis = judge(&scene);
+    assert_eq!(counts(&analysis.edges).0, [(Class::Paired, 400)]);
+    // Uniform over 20,000 ns above the floor.
+    let truth = (LATENCY_NS + 10_000) as f64;
+    for tie in [Tie::Echo, Tie::Bracket] {
+        let mean = value(&analysis, "irq", tie.name(), "mean");
+        let latencies = analysis
+            .latencies
+            .iter()
+            .find(|one| one.tie == tie && one.mode == super::row::Mode::Irq)
+            .unwrap();
+        let u = latencies.figures[0].uncertainty.unwrap().to_f64();
+        assert!((mean - truth).abs() <= u, "{tie:?}: {mean} against {truth}, U {u}");
+        // Not inflated: little more than the half-widths of the edges that take part.
+        let most = if tie == Tie::Echo { 50_000.0 } else { 90_000.0 };
+        assert!(u < most, "{tie:?}: {u}");
+    }
+    let row = analysis.rows().find(|row| row.echo.is_some() && row.bracket.is_some()).unwrap();
+    assert_eq!(row.latency(), row.echo.as_ref());
+    // A polled edge is late by nothing, within its U.
+    let poll = value(&analysis, "poll", "echo", "mean");
+    assert!(poll.abs() < 50_000.0, "{poll}");
+}
+
+#[test]
+fn without_a_tie_only_the_spread_is_told() {
+    let analysis = judge(&Scene::new(EdgeMode::Irq, 200, 50));
+    let latencies = &analysis.latencies;
+    assert_eq!(latencies.len(), 1);
+    assert_eq!(latencies[0].tie, Tie::None);
+    assert!(latencies[0].figures.iter().all(|figure| ["sd", "resolution"].contains(&figure.metric.as_str())));
+    // Uniform over 60,000 ns of injection and over 20,000 ns of latency.
+    let sd = value(&analysis, "irq", "none", "sd");
+    let truth = ((60_000f64.powi(2) + 20_000f64.powi(2)) / 12.0).sqrt();
+    assert!((sd / truth - 1.0).abs() < 0.15, "{sd} against {truth}");
+    assert!(analysis.rows().all(|row| row.latency().is_none()));
+}
+
+#[test]
+fn without_any_statement_about_the_edges_times_there_is_no_absolute_figure() {
+    let mut scene = Scene::new(EdgeMode::Alternate, 100, 50);
+    scene.interval_counter = false;
+    let analysis = judge(&scene);
+    assert!(analysis.latencies.iter().all(|latencies| latencies.tie == Tie::None));
+    let mut record = scene.record();
+    record.bench.generator.edge_uncertainty_ps = Some(90_000_000);
+    let analysis = analyse(&record, &scene.recording(), &scene.reference());
+    let mean = value(&analysis, "irq", "bracket", "mean");
+    assert!((mean - 100_000.0).abs() < 20_000.0, "{mean}");
+}
+
+#[test]
+fn a_run_without_the_faulted_edges_has_the_same_latency_figures() {
+    let mut scene = Scene::new(EdgeMode::Irq, 40, 1000);
+    scene.echo = true;
+    scene.skipped = [3, 17, 30].into();
+    scene.spurious_after = [5, 21].into();
+    scene.bounced = [8, 9, 25, 33].into();
+    scene.outage = 12..15;
+    let analysis = judge(&scene);
+    let (commanded, captured) = counts(&analysis.edges);
+    assert_eq!(
+        commanded,
+        [(Class::Paired, 31), (Class::Missed, 3), (Class::Unlocked, 5), (Class::Settling, 1)]
+    );
+    assert_eq!(
+        captured,
+        [
+            (Class::Paired, 31),
+            (Class::Spurious, 2),
+            (Class::Duplicate, 4),
+            (Class::Unlocked, 5),
+            (Class::Settling, 1)
+        ]
+    );
+    let mut bare = scene.recording();
+    let faulted: Vec<(u32, u32)> = analysis
+        .rows()
+        .filter(|row| row.class != Class::Paired)
+        .filter_map(|row| row.capture.map(|capture| (capture.window, capture.number)))
+        .collect();
+    super::synthetic::without(&mut bare, &faulted);
+    let again = analyse(&scene.record(), &bare, &scene.reference());
+    assert_eq!(again.edges.captured.total(), 31);
+    let figures = |analysis: &Analysis| -> Vec<_> {
+        analysis.latencies.iter().flat_map(|latencies| latencies.figures.clone()).collect()
+    };
+    assert!(!figures(&again).is_empty());
+    assert_eq!(figures(&again), figures(&analysis));
+}

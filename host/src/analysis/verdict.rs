@@ -1,0 +1,151 @@
+//! The verdict and the exit status, with the reasons as sentences (DESIGN, "The command line").
+
+use std::fmt;
+
+use super::Analysis;
+use super::class::Class;
+use crate::bench_file::Limits;
+use crate::plan::RunRecord;
+
+/// What the run comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Everything within its limits.
+    Passed,
+    /// A limit was exceeded.
+    Failed,
+    /// It could not be done, the ledger does not balance, or it was interrupted.
+    NotDone,
+    /// No verdict is possible.
+    Invalid,
+}
+
+impl Outcome {
+    /// The process's exit status.
+    #[must_use]
+    pub const fn exit(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::Failed => 1,
+            Self::NotDone => 2,
+            Self::Invalid => 3,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::NotDone => "not done",
+            Self::Invalid => "no verdict",
+        })
+    }
+}
+
+/// The outcome and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What the run comes to.
+    pub outcome: Outcome,
+    /// Why, the decisive reasons first; never empty.
+    pub reasons: Vec<String>,
+}
+
+/// Judges a run by its analysis.
+#[must_use]
+pub fn verdict(analysis: &Analysis, record: &RunRecord) -> Verdict {
+    let graded = [
+        (Outcome::NotDone, not_done(analysis, record)),
+        (Outcome::Failed, exceeded(analysis, &record.bench.limits)),
+        (Outcome::Invalid, invalid(analysis, &record.bench.limits)),
+    ];
+    let outcome =
+        graded.iter().find(|(_, reasons)| !reasons.is_empty()).map_or(Outcome::Passed, |(grade, _)| *grade);
+    let mut reasons: Vec<String> = graded.into_iter().flat_map(|(_, reasons)| reasons).collect();
+    if reasons.is_empty() {
+        let paired = analysis.edges.commanded.count(Class::Paired);
+        reasons.push(format!(
+            "{paired} of {} edges paired, the ledger balances, every limit is kept",
+            analysis.edges.commanded_count
+        ));
+    }
+    Verdict { outcome, reasons }
+}
+
+fn not_done(analysis: &Analysis, record: &RunRecord) -> Vec<String> {
+    let mut reasons: Vec<String> =
+        analysis.partial.iter().map(|reason| format!("the recording is partial: {reason}")).collect();
+    for session in &analysis.sessions {
+        let refusal = session.rate.as_ref().and_then(|rate| rate.refusal(record.bench.board.counter_hz));
+        reasons.extend(session.reversal.iter().cloned());
+        reasons.extend(refusal.map(|refusal| format!("session {}: {refusal}", session.number)));
+    }
+    reasons.extend(
+        analysis.edges.imbalances().into_iter().map(|what| format!("the ledger does not balance: {what}")),
+    );
+    reasons.extend(
+        analysis
+            .preamble
+            .imbalances()
+            .into_iter()
+            .map(|what| format!("the preamble's ledger does not balance: {what}")),
+    );
+    let planned = u64::from(record.plan.edges) * u64::from(record.plan.sessions);
+    if analysis.partial.is_none() && analysis.edges.commanded_count != planned {
+        reasons.push(format!("{planned} edges were planned, {} commanded", analysis.edges.commanded_count));
+    }
+    if analysis.partial.is_none() && !(analysis.edges.counted_by_board && analysis.preamble.counted_by_board)
+    {
+        reasons.push(
+            "the board's own totals of a window never arrived, so its ledger cannot be checked".to_owned(),
+        );
+    }
+    reasons
+}
+
+fn exceeded(analysis: &Analysis, limits: &Limits) -> Vec<String> {
+    limited(limits)
+        .into_iter()
+        .filter_map(|(class, limit)| {
+            let count = count(analysis, class);
+            (count > limit).then(|| format!("{count} edges {class}, the limit is {limit}"))
+        })
+        .collect()
+}
+
+/// The classes that have a limit.
+#[must_use]
+pub fn limited(limits: &Limits) -> [(Class, u64); 3] {
+    [
+        (Class::Missed, u64::from(limits.missed)),
+        (Class::Spurious, u64::from(limits.spurious)),
+        (Class::Lost, u64::from(limits.lost)),
+    ]
+}
+
+fn count(analysis: &Analysis, class: Class) -> u64 {
+    let side = if class.on_commanded_side() { &analysis.edges.commanded } else { &analysis.edges.captured };
+    side.count(class)
+}
+
+fn invalid(analysis: &Analysis, limits: &Limits) -> Vec<String> {
+    let ledger = &analysis.edges;
+    let paired = ledger.commanded.count(Class::Paired);
+    let mut reasons = Vec::new();
+    if paired == 0 || paired * 100 < ledger.commanded_count * u64::from(limits.paired_min_percent) {
+        reasons.push(format!(
+            "only {paired} of {} commanded edges are paired, {} % are needed",
+            ledger.commanded_count, limits.paired_min_percent
+        ));
+    }
+    for session in &analysis.sessions {
+        if session.rate.is_none() {
+            let why = session.unlabelled.as_deref().unwrap_or("fewer than two edges paired");
+            reasons.push(format!("session {}: the counter's rate is not known: {why}", session.number));
+        }
+    }
+    reasons
+}

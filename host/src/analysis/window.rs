@@ -1,0 +1,134 @@
+//! The capture windows of a run, from what the rig did.
+
+use crate::events::{Burst, Recording, RigEvent, Stamped};
+use crate::units::HostNanos;
+
+/// More edges than this in one burst is a damaged recording: a day at a hundred a second has fewer.
+pub const MAX_CYCLES: u32 = 10_000_000;
+
+/// One capture window, with the burst that was fired into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its number, chosen by the rig.
+    pub number: u32,
+    /// Preamble or measurement.
+    pub burst: Burst,
+    /// The session that it belongs to.
+    pub session: u32,
+    /// When the board had acknowledged it.
+    pub opened: HostNanos,
+    /// When it was closed.
+    pub closed: Option<HostNanos>,
+    /// The burst, once the generator was armed.
+    pub arming: Option<Arming>,
+    /// Why the generator could not be used any more.
+    pub generator_failed: Option<String>,
+}
+
+/// How a burst was armed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arming {
+    /// Edges commanded.
+    pub cycles: u32,
+    /// Nanoseconds from edge to edge.
+    pub period_ns: u64,
+    /// Just before the command was sent.
+    pub sent: HostNanos,
+    /// When it was acknowledged.
+    pub acknowledged: HostNanos,
+}
+
+/// The windows of a run in order of opening, and what contradicts itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Windows {
+    /// In order of opening.
+    pub list: Vec<Window>,
+    /// Contradictions, as sentences.
+    pub problems: Vec<String>,
+}
+
+/// Collects the windows of a recording.
+#[must_use]
+pub fn windows(recording: &Recording) -> Windows {
+    let mut windows = Windows::default();
+    for event in &recording.rig {
+        windows.take(event);
+    }
+    windows
+}
+
+impl Windows {
+    fn take(&mut self, Stamped { at, event }: &Stamped<RigEvent>) {
+        match event {
+            RigEvent::WindowOpened { window, burst, session } => self.open(*window, *burst, *session, *at),
+            RigEvent::GeneratorArmed { window, cycles, period_ns, sent, .. } => {
+                let arming =
+                    Arming { cycles: *cycles, period_ns: *period_ns, sent: *sent, acknowledged: *at };
+                self.arm(*window, arming);
+            }
+            RigEvent::GeneratorFailed { window, reason } => {
+                if let Some(window) = self.find(*window) {
+                    window.generator_failed = Some(reason.clone());
+                }
+            }
+            RigEvent::WindowClosed { window } => {
+                if let Some(window) = self.find(*window) {
+                    window.closed = Some(*at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn find(&mut self, number: u32) -> Option<&mut Window> {
+        self.list.iter_mut().find(|window| window.number == number)
+    }
+
+    fn open(&mut self, number: u32, burst: Burst, session: u32, opened: HostNanos) {
+        if self.find(number).is_some() {
+            self.problems.push(format!("the rig opened window {number} twice"));
+            return;
+        }
+        self.list.push(Window {
+            number,
+            burst,
+            session,
+            opened,
+            closed: None,
+            arming: None,
+            generator_failed: None,
+        });
+    }
+
+    fn arm(&mut self, number: u32, arming: Arming) {
+        let problem = if arming.period_ns == 0 || i64::try_from(arming.period_ns).is_err() {
+            Some(format!("a burst with a period of {} ns was armed for window {number}", arming.period_ns))
+        } else if arming.cycles > MAX_CYCLES {
+            Some(format!("{} edges were commanded for window {number}, more than any run has", arming.cycles))
+        } else {
+            match self.find(number) {
+                None => Some(format!("a burst was armed for window {number}, which was never opened")),
+                Some(Window { arming: Some(_), .. }) => {
+                    Some(format!("two bursts were armed for window {number}"))
+                }
+                Some(window) => {
+                    window.arming = Some(arming);
+                    None
+                }
+            }
+        };
+        self.problems.extend(problem);
+    }
+}
+
+/// When the recording ended: the latest time in it.
+#[must_use]
+pub fn recording_end(recording: &Recording) -> HostNanos {
+    let last = [
+        recording.rig.last().map(|event| event.at),
+        recording.board.last().map(|event| event.at),
+        recording.reference.last().map(|event| event.at),
+        recording.interval.last().map(|event| event.at),
+    ];
+    last.into_iter().flatten().max().unwrap_or(HostNanos(0))
+}

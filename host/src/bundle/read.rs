@@ -1,0 +1,183 @@
+//! Reads a bundle back: run.toml, and raw/ as events. Whatever a killed run left behind is read as far as it goes.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::{Instrument, names};
+use crate::bench_file::ReferenceDriver;
+use crate::events::{Recording, RigEvent, Stamped};
+use crate::formats::link::LinkDecoder;
+use crate::formats::raw_log::{self, Direction, RawLog, RawLogError};
+use crate::formats::receiver::ReceiverDecoder;
+use crate::formats::ticc::TiccDecoder;
+use crate::plan::RunRecord;
+
+/// Why a bundle cannot be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// no folder
+    #[error("{path} is no folder; give the bundle's folder, results/<time>-<bench>")]
+    NotAFolder {
+        /// What was given.
+        path: PathBuf,
+    },
+    /// no raw folder
+    #[error("{path} has no folder raw/, so it is no run bundle")]
+    NoRaw {
+        /// What was given.
+        path: PathBuf,
+    },
+    /// a file
+    #[error("cannot read {path}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// run.toml
+    #[error("{path} is no run record of this version of ppsrig")]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// What TOML says, with the line.
+        source: Box<toml::de::Error>,
+    },
+    /// another layout
+    #[error(
+        "{path} says bundle-version = {found}, this ppsrig reads version 1; use the ppsrig that recorded it"
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// The version that it states.
+        found: u32,
+    },
+    /// a recording
+    #[error("{path}: {fault}")]
+    Raw {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: RawLogError,
+    },
+    /// a rig event
+    #[error("{path} line {line}: no event of this version of ppsrig")]
+    RigEvent {
+        /// The file.
+        path: PathBuf,
+        /// Counts from 1.
+        line: usize,
+        /// What JSON says.
+        source: serde_json::Error,
+    },
+}
+
+/// What a bundle holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contents {
+    /// run.toml; none if the run ended before it was written.
+    pub record: Option<RunRecord>,
+    /// Everything that was recorded.
+    pub recording: Recording,
+    /// What is incomplete, as sentences: torn last lines, missing recordings.
+    pub incomplete: Vec<String>,
+}
+
+/// Reads a bundle.
+///
+/// # Errors
+/// [`ReadError`], naming file and line. A torn last line is none, and neither is a recording that is not there.
+pub fn read(dir: &Path) -> Result<Contents, ReadError> {
+    if !dir.is_dir() {
+        return Err(ReadError::NotAFolder { path: dir.to_owned() });
+    }
+    let raw = dir.join(names::RAW);
+    if !raw.is_dir() {
+        return Err(ReadError::NoRaw { path: dir.to_owned() });
+    }
+    let record = read_record(&dir.join(names::RUN))?;
+    let mut contents = Contents { record, ..Contents::default() };
+    for instrument in Instrument::ALL {
+        let path = raw.join(instrument.file_name());
+        match fs::read(&path) {
+            Ok(bytes) => contents.take(instrument, &path, &bytes)?,
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {
+                contents.incomplete.push(format!("raw/{} is not there", instrument.file_name()));
+            }
+            Err(source) => return Err(ReadError::File { path, source }),
+        }
+    }
+    Ok(contents)
+}
+
+fn read_record(path: &Path) -> Result<Option<RunRecord>, ReadError> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(ReadError::File { path: path.to_owned(), source }),
+    };
+    let record: RunRecord = toml::from_str(&text)
+        .map_err(|source| ReadError::Record { path: path.to_owned(), source: Box::new(source) })?;
+    if record.bundle_version != 1 {
+        return Err(ReadError::Version { path: path.to_owned(), found: record.bundle_version });
+    }
+    Ok(Some(record))
+}
+
+impl Contents {
+    fn take(&mut self, instrument: Instrument, path: &Path, bytes: &[u8]) -> Result<(), ReadError> {
+        let log = raw_log::parse(bytes, instrument.name())
+            .map_err(|fault| ReadError::Raw { path: path.to_owned(), fault })?;
+        if log.torn_tail_bytes > 0 {
+            let name = instrument.file_name();
+            self.incomplete.push(format!("raw/{name} ends in {} bytes of a torn line", log.torn_tail_bytes));
+        }
+        match instrument {
+            Instrument::Link => {
+                self.recording.board = decode(&log, &mut LinkDecoder::new(), LinkDecoder::push);
+            }
+            Instrument::Rig => self.recording.rig = rig_events(&log, path)?,
+            Instrument::Reference => self.take_reference(&log),
+            Instrument::IntervalCounter => {
+                self.recording.interval = decode(&log, &mut TiccDecoder::new(), TiccDecoder::push);
+            }
+            Instrument::Generator => {}
+        }
+        Ok(())
+    }
+
+    fn take_reference(&mut self, log: &RawLog) {
+        let driver =
+            self.record.as_ref().map_or(ReferenceDriver::Ubx, |record| record.bench.reference.driver);
+        let mut decoder = match driver {
+            ReferenceDriver::Nmea => ReceiverDecoder::nmea(),
+            ReferenceDriver::Ubx => ReceiverDecoder::ubx(),
+        };
+        self.recording.reference = decode(log, &mut decoder, ReceiverDecoder::push);
+        self.recording.reference.extend(decoder.finish());
+    }
+}
+
+/// Feeds what was received to a decoder, read by read.
+fn decode<D, E>(
+    log: &RawLog,
+    decoder: &mut D,
+    push: impl Fn(&mut D, &[u8], crate::units::HostNanos) -> Vec<Stamped<E>>,
+) -> Vec<Stamped<E>> {
+    let received = log.records.iter().filter(|record| record.direction == Direction::Rx);
+    received.flat_map(|record| push(decoder, &record.payload, record.at)).collect()
+}
+
+fn rig_events(log: &RawLog, path: &Path) -> Result<Vec<Stamped<RigEvent>>, ReadError> {
+    let did = log.records.iter().enumerate().filter(|(_, record)| record.direction == Direction::Did);
+    did.map(|(index, record)| {
+        serde_json::from_slice(&record.payload)
+            .map(|event| Stamped { at: record.at, event })
+            .map_err(|source| ReadError::RigEvent { path: path.to_owned(), line: index + 2, source })
+    })
+    .collect()
+}

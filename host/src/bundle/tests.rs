@@ -1,0 +1,264 @@
+//! Bundles on the disk: recorded, replayed, cut short, damaged.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use ppsrig_wire::EdgeMode;
+
+use super::{Bundle, BundleError, Instrument, ReadError, names, read, synthetic};
+use crate::analysis::class::Class;
+use crate::analysis::synthetic::Scene;
+use crate::command::replay::finish;
+
+const WRITTEN: [&str; 3] = [names::EDGES, names::SUMMARY, names::SUMMARY_JSON];
+
+fn contents(dir: &Path) -> Vec<Vec<u8>> {
+    WRITTEN
+        .iter()
+        .map(|name| fs::read(dir.join(name)).unwrap_or_else(|_| panic!("{name} is there")))
+        .collect()
+}
+
+fn bundle(scene: &Scene) -> (tempfile::TempDir, PathBuf) {
+    let results = tempfile::tempdir().unwrap();
+    let dir = synthetic::write(scene, results.path());
+    (results, dir)
+}
+
+fn faulty() -> Scene {
+    let mut scene = Scene::new(EdgeMode::Irq, 24, 500);
+    scene.echo = true;
+    scene.skipped = [3].into();
+    scene.spurious_after = [9].into();
+    scene.bounced = [15].into();
+    scene.torn = [20].into();
+    scene
+}
+
+#[test]
+fn what_was_recorded_is_read_back() {
+    let scene = faulty();
+    let (_results, dir) = bundle(&scene);
+    let contents = read(&dir).unwrap();
+    let recorded = scene.recording();
+    assert_eq!(contents.record, Some(scene.record()));
+    assert_eq!(contents.recording.rig, recorded.rig);
+    assert_eq!(contents.recording.interval, recorded.interval);
+    assert_eq!(contents.recording.board.len(), recorded.board.len());
+    assert_eq!(contents.incomplete, Vec::<String>::new());
+}
+
+#[test]
+fn a_replay_gives_the_same_bytes_again() {
+    let (_results, dir) = bundle(&faulty());
+    let first = finish(&dir, None, false).unwrap();
+    let before = contents(&dir);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let out = elsewhere.path().join("again");
+    let second = finish(&dir, Some(&out), false).unwrap();
+    assert_eq!(contents(&out), before);
+    assert_eq!(contents(&dir), before);
+    assert_eq!(first.exit, second.exit);
+    let ledger = &first.analysis.as_ref().unwrap().edges;
+    assert_eq!(ledger.imbalances(), Vec::<String>::new());
+    let count = |class| (ledger.commanded.count(class), ledger.captured.count(class));
+    assert_eq!(count(Class::Paired), (22, 22));
+    assert_eq!(count(Class::Missed).0 + count(Class::Lost).0, 2);
+    assert_eq!(count(Class::Spurious).1 + count(Class::Duplicate).1 + count(Class::Torn).1, 3);
+}
+
+#[test]
+fn the_report_fits_eighty_columns() {
+    let mut scene = Scene::new(EdgeMode::Alternate, 200, 50);
+    scene.echo = true;
+    let (_results, dir) = bundle(&scene);
+    let outcome = finish(&dir, None, false).unwrap();
+    // The line with the files' folder is a path, and never wrapped.
+    let wide: Vec<&str> = outcome
+        .text
+        .lines()
+        .filter(|line| line.chars().count() > 80 && !line.starts_with("files in"))
+        .collect();
+    assert_eq!(wide, Vec::<&str>::new());
+    for part in
+        ["balance", "tie echo", "tie bracket", "half echo bracket", "emulated", "ratio", "0 transactions"]
+    {
+        assert!(outcome.text.contains(part), "no `{part}` in\n{}", outcome.text);
+    }
+}
+
+#[test]
+fn json_on_stdout_is_the_object_in_the_file() {
+    let (_results, dir) = bundle(&faulty());
+    let outcome = finish(&dir, None, true).unwrap();
+    assert_eq!(outcome.text.as_bytes(), fs::read(dir.join(names::SUMMARY_JSON)).unwrap());
+    let object: serde_json::Value = serde_json::from_str(&outcome.text).unwrap();
+    assert_eq!(object["status"], "complete");
+    assert_eq!(object["ledger"]["balanced"], true);
+    assert_eq!(object["emulated"], true);
+    assert_eq!(object["exit"], outcome.exit);
+}
+
+/// The lines up to a host time, and half of the next one.
+fn killed_at(bytes: &[u8], host_ns: u64) -> Vec<u8> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let early = |line: &&str| line.split(' ').next().unwrap().parse::<u64>().is_ok_and(|at| at >= host_ns);
+    let kept: usize = text.split_inclusive('\n').take_while(|line| !early(line)).map(str::len).sum();
+    let torn = text[kept..].split_inclusive('\n').next().map_or(0, |line| line.len() / 2);
+    bytes[..kept + torn].to_vec()
+}
+
+#[test]
+fn a_run_that_was_killed_is_partial_wherever_its_files_end() {
+    let scene = faulty();
+    let (_results, dir) = bundle(&scene);
+    let whole: Vec<(PathBuf, Vec<u8>)> = Instrument::ALL
+        .iter()
+        .map(|instrument| dir.join(names::RAW).join(instrument.file_name()))
+        .map(|path| (path.clone(), fs::read(&path).unwrap()))
+        .collect();
+    let end = scene.recording().rig.last().unwrap().at.0;
+    for part in 0..40 {
+        for (path, bytes) in &whole {
+            fs::write(path, killed_at(bytes, end * part / 40)).unwrap();
+        }
+        let outcome = finish(&dir, None, false).unwrap();
+        let analysis = outcome.analysis.unwrap();
+        assert_eq!(outcome.exit, 2, "part {part}");
+        assert!(analysis.partial.is_some() && outcome.text.contains("partial"), "part {part}");
+        assert_eq!(analysis.edges.imbalances(), Vec::<String>::new(), "part {part}");
+    }
+}
+
+#[test]
+fn a_run_that_never_wrote_its_record_is_partial_and_writes_nothing() {
+    let (_results, dir) = bundle(&faulty());
+    fs::remove_file(dir.join(names::RUN)).unwrap();
+    let outcome = finish(&dir, None, false).unwrap();
+    assert_eq!((outcome.exit, outcome.written.len()), (2, 0));
+    assert!(outcome.text.contains("partial"), "{}", outcome.text);
+}
+
+#[test]
+fn a_folder_without_raw_is_no_bundle() {
+    let empty = tempfile::tempdir().unwrap();
+    assert!(matches!(read(empty.path()), Err(ReadError::NoRaw { .. })));
+    assert!(matches!(read(&empty.path().join("nothing")), Err(ReadError::NotAFolder { .. })));
+}
+
+#[test]
+fn a_damaged_recording_is_an_error_with_file_and_line_and_keeps_what_was_written() {
+    let (_results, dir) = bundle(&faulty());
+    finish(&dir, None, false).unwrap();
+    let before = contents(&dir);
+    let path = dir.join(names::RAW).join(Instrument::Rig.file_name());
+    let text = fs::read_to_string(&path).unwrap().replacen("window-opened", "window-closed-by-magic", 1);
+    fs::write(&path, text).unwrap();
+    let message = format!("{:#}", finish(&dir, None, false).unwrap_err());
+    assert!(message.contains("rig.log line 4"), "{message}");
+    assert_eq!(contents(&dir), before);
+}
+
+#[test]
+fn an_unknown_key_in_the_run_record_is_an_error_with_its_line() {
+    let (_results, dir) = bundle(&faulty());
+    let path = dir.join(names::RUN);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("surprise = 1\n{text}")).unwrap();
+    let message = format!("{:#}", finish(&dir, None, false).unwrap_err());
+    assert!(message.contains("run.toml") && message.contains("surprise"), "{message}");
+}
+
+#[test]
+fn a_bundle_of_another_version_is_refused() {
+    let (_results, dir) = bundle(&faulty());
+    let path = dir.join(names::RUN);
+    let text = fs::read_to_string(&path).unwrap().replacen("bundle-version = 1", "bundle-version = 2", 1);
+    fs::write(&path, text).unwrap();
+    assert!(matches!(read(&dir), Err(ReadError::Version { found: 2, .. })));
+}
+
+#[test]
+fn two_bundles_of_one_second_have_two_folders() {
+    let results = tempfile::tempdir().unwrap();
+    let started: Timestamp = "2026-11-30T12:34:56Z".parse().unwrap();
+    let (first, _) = Bundle::create(results.path(), "my bench/x", started).unwrap();
+    let (second, _) = Bundle::create(results.path(), "my bench/x", started).unwrap();
+    assert!(first.dir().ends_with("2026-11-30T12-34-56Z-my-bench-x"));
+    assert!(second.dir().ends_with("2026-11-30T12-34-56Z-my-bench-x-2"));
+}
+
+#[test]
+fn where_no_folder_can_be_made_the_error_names_it() {
+    let results = tempfile::tempdir().unwrap();
+    let file = results.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let started: Timestamp = "2026-11-30T12:34:56Z".parse().unwrap();
+    let message = Bundle::create(&file, "bench", started).unwrap_err().to_string();
+    assert!(message.contains("file"), "{message}");
+}
+
+#[test]
+fn a_seed_that_toml_cannot_hold_is_refused() {
+    let results = tempfile::tempdir().unwrap();
+    let started: Timestamp = "2026-11-30T12:34:56Z".parse().unwrap();
+    let (bundle, _) = Bundle::create(results.path(), "bench", started).unwrap();
+    let mut record = faulty().record();
+    record.plan.seed = 1 << 63;
+    assert!(matches!(bundle.write_record(&record), Err(BundleError::Seed { .. })));
+    record.plan.seed = (1 << 63) - 1;
+    bundle.write_record(&record).unwrap();
+    assert_eq!(read(bundle.dir()).unwrap().record, Some(record));
+}
+
+/// Small recordings with what is expected of them beside. `UPDATE_GOLDEN=1` rewrites the expectations.
+#[test]
+fn recorded_captures_give_what_stands_beside_them() {
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/captures");
+    let mut seen = 0;
+    for entry in fs::read_dir(&captures).unwrap() {
+        let dir = entry.unwrap().path();
+        if !dir.is_dir() {
+            continue;
+        }
+        seen += 1;
+        let out = tempfile::tempdir().unwrap();
+        let to = if std::env::var_os("UPDATE_GOLDEN").is_some() { dir.as_path() } else { out.path() };
+        finish(&dir, Some(to), false).unwrap();
+        for (name, (found, expected)) in WRITTEN.iter().zip(contents(to).iter().zip(contents(&dir))) {
+            assert!(*found == expected, "{}/{name} differs; UPDATE_GOLDEN=1 rewrites it", dir.display());
+        }
+    }
+    assert!(seen > 0, "no recording in {}", captures.display());
+}
+
+/// Records the synthetic captures of fixtures/captures anew; then `UPDATE_GOLDEN=1` has to follow.
+#[test]
+#[ignore = "rewrites fixtures/captures"]
+fn record_the_synthetic_captures() {
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/captures");
+    let mut alternate = Scene::new(EdgeMode::Alternate, 40, 50);
+    alternate.echo = true;
+    let mut faults = Scene::new(EdgeMode::Irq, 40, 500);
+    faults.skipped = [3, 17, 30].into();
+    faults.spurious_after = [5, 21].into();
+    faults.bounced = [8, 9, 25, 33].into();
+    faults.torn = [36].into();
+    faults.dropped = [38].into();
+    faults.outage = 12..15;
+    let mut cut = Scene::new(EdgeMode::Irq, 20, 500);
+    cut.cut_at = Some(11);
+    for (name, scene) in
+        [("synthetic-alternate", alternate), ("synthetic-faults", faults), ("synthetic-cut", cut)]
+    {
+        let (_results, dir) = bundle(&scene);
+        let to = captures.join(name);
+        fs::create_dir_all(to.join(names::RAW)).unwrap();
+        fs::copy(dir.join(names::RUN), to.join(names::RUN)).unwrap();
+        for instrument in Instrument::ALL {
+            let file = Path::new(names::RAW).join(instrument.file_name());
+            fs::copy(dir.join(&file), to.join(&file)).unwrap();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `ppsrig replay`: computes everything that follows from a recording once more.
+//!
+//! [`finish`] is also the end of every run, so that nothing can be true of a run that its bundle does not show.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args as ClapArgs;
+
+use crate::analysis::verdict::Outcome as Verdict;
+use crate::analysis::{Analysis, analyse};
+use crate::bundle::{self, Contents};
+use crate::report;
+
+/// Recompute edges.csv, summary.csv and summary.json from a run bundle
+///
+/// Reads run.toml and raw/ and writes the files anew: the same bytes for a finished run, and whatever can be said of a
+/// run that was cut short, called partial.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  ppsrig replay results/2026-11-30T18-00-00Z-virtual
+  ppsrig replay results/2026-11-30T18-00-00Z-virtual --out /tmp/again --json
+
+Exit status: that of the run: 0 passed, 1 a limit was exceeded, 2 not done or partial, 3 no verdict.")]
+pub struct Args {
+    /// The bundle's folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Write the files here instead of into the bundle
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print summary.json instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a finished run or a replay comes to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The exit status, by DESIGN, "The command line".
+    pub exit: u8,
+    /// What to print on stdout; ends with a line end.
+    pub text: String,
+    /// The files that were written.
+    pub written: Vec<PathBuf>,
+    /// The analysis; none if the run ended before run.toml was written.
+    pub analysis: Option<Box<Analysis>>,
+}
+
+impl Outcome {
+    /// The exit status for `main`.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.exit)
+    }
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// What [`finish`] answers.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let outcome = finish(&args.dir, args.out.as_deref(), args.json)?;
+    print!("{}", outcome.text);
+    Ok(outcome.exit_code())
+}
+
+/// Computes everything that follows from the bundle in `dir`, writes it there or into `out`, and says what to print:
+/// the table, or with `json` the object.
+///
+/// # Errors
+/// When the bundle cannot be read or a file not be written; nothing is left half-written.
+pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
+    let Contents { record, recording, incomplete } =
+        bundle::read(dir).with_context(|| format!("replay of {}", dir.display()))?;
+    let Some(record) = record else {
+        let text = report::terminal::without_record(dir, &recording, &incomplete, json);
+        return Ok(Outcome { exit: Verdict::NotDone.exit(), text, written: Vec::new(), analysis: None });
+    };
+    let reference = crate::analysis::seconds::recorded(&record, &recording);
+    let analysis = analyse(&record, &recording, &reference);
+    let files = report::files(&record, &analysis);
+    let to = out.unwrap_or(dir);
+    let written = bundle::write_files(to, &files)?;
+    let text = if json {
+        let [.., (_, object)] = files;
+        object
+    } else {
+        report::terminal::table(&record, &analysis, &incomplete, to)
+    };
+    Ok(Outcome { exit: analysis.verdict.outcome.exit(), text, written, analysis: Some(Box::new(analysis)) })
+}

@@ -1,0 +1,154 @@
+//! edges.csv and summary.csv: comma, point, LF, no locale; unknown is empty.
+
+use ppsrig_wire::CaptureCounters;
+
+use crate::analysis::Analysis;
+use crate::analysis::figure::Figure;
+use crate::analysis::fixed::Fixed;
+use crate::analysis::row::EdgeRow;
+use crate::analysis::tie::Tie;
+use crate::events::Burst;
+use crate::plan::{CLOCK_IDS, RunRecord};
+
+const EDGE_COLUMNS: [&str; 19] = [
+    "session",
+    "commanded_seq",
+    "captured_seq",
+    "gpst_ns",
+    "qerr_ps",
+    "mode",
+    "counter_before",
+    "counter_capture",
+    "counter_after",
+    "counter_snapshot",
+    "counter_echo_before",
+    "counter_echo_after",
+    "interval_ps",
+    "realtime_ns",
+    "class",
+    "reason",
+    "tie",
+    "latency_ns",
+    "u_ns",
+];
+
+const SUMMARY_COLUMNS: [&str; 17] = [
+    "measurement",
+    "variant",
+    "clock_id",
+    "cores",
+    "mode",
+    "tie",
+    "rate_hz",
+    "emulated",
+    "metric",
+    "unit",
+    "n",
+    "sessions",
+    "value",
+    "ci95_low",
+    "ci95_high",
+    "u_systematic",
+    "verdict",
+];
+
+/// The measurement's edges, one line each. The preamble's are in summary.csv by class, and in raw/ in full.
+#[must_use]
+pub fn edges_csv(analysis: &Analysis) -> String {
+    let rows = analysis.rows().filter(|row| row.burst == Burst::Edges).map(edge_fields);
+    table(&EDGE_COLUMNS, rows)
+}
+
+/// One line a figure.
+#[must_use]
+pub fn summary_csv(record: &RunRecord, analysis: &Analysis) -> String {
+    table(
+        &SUMMARY_COLUMNS,
+        analysis.figures.iter().map(|figure| figure_fields(figure, record, analysis.emulated)),
+    )
+}
+
+/// The plan's rate in hertz, as short as it can be: `10`, `0.5`.
+#[must_use]
+pub fn rate_hz(record: &RunRecord) -> String {
+    let text = Fixed { scaled: i128::from(record.plan.rate_millihertz), places: 3 }.to_string();
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The plan's clock by name.
+#[must_use]
+pub fn clock_name(record: &RunRecord) -> &'static str {
+    CLOCK_IDS.iter().find(|(clock, _)| *clock == record.plan.clock_id).map_or("", |(_, name)| name)
+}
+
+fn table<const N: usize>(header: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
+    let infallible = "a record of the right length goes into memory";
+    writer.write_record(header).expect(infallible);
+    for row in rows {
+        writer.write_record(row).expect(infallible);
+    }
+    let bytes = writer.into_inner().expect("memory has no I/O errors");
+    String::from_utf8(bytes).expect("strings went in, and the csv crate adds ASCII")
+}
+
+fn text<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn edge_fields(row: &EdgeRow) -> [String; EDGE_COLUMNS.len()] {
+    let (mut before, mut capture, mut after) = (None, None, None);
+    match row.capture.map(|capture| capture.counters) {
+        Some(CaptureCounters::Irq { capture: counter }) => capture = Some(counter),
+        Some(CaptureCounters::Poll { before: low, after: high }) => (before, after) = (Some(low), Some(high)),
+        None => {}
+    }
+    let snapshot = row.capture.and_then(|capture| capture.snapshot);
+    let echo = row.capture.and_then(|capture| capture.echo);
+    let latency = row.latency();
+    let tie = latency.map(|_| if row.echo.is_some() { Tie::Echo } else { Tie::Bracket });
+    [
+        row.session.to_string(),
+        text(row.commanded),
+        text(row.captured),
+        text(row.gpst_ns),
+        text(row.qerr_ps),
+        text(row.mode.map(crate::analysis::row::Mode::name)),
+        text(before),
+        text(capture),
+        text(after),
+        text(snapshot.map(|snapshot| snapshot.counter)),
+        text(echo.map(|(before, _)| before)),
+        text(echo.map(|(_, after)| after)),
+        text(row.interval_ps),
+        text(snapshot.map(|snapshot| snapshot.time_ns)),
+        row.class.to_string(),
+        row.reason.to_string(),
+        text(tie.map(Tie::name)),
+        text(latency.map(|latency| Fixed::nanoseconds(latency.ps))),
+        text(latency.map(|latency| Fixed::nanoseconds(latency.u_ps()))),
+    ]
+}
+
+fn figure_fields(figure: &Figure, record: &RunRecord, emulated: bool) -> [String; SUMMARY_COLUMNS.len()] {
+    [
+        "edge".to_owned(),
+        figure.variant.to_owned(),
+        clock_name(record).to_owned(),
+        "1".to_owned(),
+        figure.mode.to_owned(),
+        figure.tie.to_owned(),
+        rate_hz(record),
+        emulated.to_string(),
+        figure.metric.clone(),
+        figure.unit.to_owned(),
+        figure.n.to_string(),
+        figure.sessions.to_string(),
+        text(figure.value),
+        text(figure.interval.map(|(low, _)| low)),
+        text(figure.interval.map(|(_, high)| high)),
+        text(figure.uncertainty),
+        figure.verdict.to_owned(),
+    ]
+}

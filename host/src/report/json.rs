@@ -1,0 +1,198 @@
+//! summary.json: the figures of summary.csv with status, verdict, ledger and measured rate, for machines.
+
+use serde::Serialize;
+
+use super::csv_files::{clock_name, rate_hz};
+use crate::analysis::Analysis;
+use crate::analysis::class::{Class, Ledger, Side};
+use crate::analysis::figure::Figure;
+use crate::analysis::figures::mode_name;
+use crate::analysis::fixed::Fixed;
+use crate::plan::{Provenance, RunRecord};
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    bundle_version: u32,
+    status: &'static str,
+    partial_because: Option<&'a str>,
+    outcome: crate::analysis::verdict::Outcome,
+    exit: u8,
+    reasons: &'a [String],
+    emulated: bool,
+    measurement: &'static str,
+    mode: &'static str,
+    clock_id: &'static str,
+    rate_hz: String,
+    provenance: &'a Provenance,
+    second_rule: &'a str,
+    bring_up: &'a str,
+    probe_transactions: u64,
+    counter_rate: Vec<Rate<'a>>,
+    ledger: LedgerJson,
+    preamble_ledger: LedgerJson,
+    latency: Vec<LatencyJson<'a>>,
+    figures: Vec<FigureJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct Rate<'a> {
+    session: u32,
+    hz: Fixed,
+    ratio: Option<Fixed>,
+    u_ppm: Option<Fixed>,
+    readings: usize,
+    span_ps: i64,
+    time_base: &'a str,
+}
+
+#[derive(Serialize)]
+struct LedgerJson {
+    commanded_count: u64,
+    captured_count: u64,
+    counted_by_board: bool,
+    balanced: bool,
+    problems: Vec<String>,
+    commanded: serde_json::Map<String, serde_json::Value>,
+    captured: serde_json::Map<String, serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct LatencyJson<'a> {
+    mode: &'a str,
+    tie: &'a str,
+    n: u64,
+    interval_between_sessions: bool,
+    components: Vec<ComponentJson>,
+}
+
+#[derive(Serialize)]
+struct ComponentJson {
+    name: &'static str,
+    mean_ns: Option<Fixed>,
+    kind: crate::analysis::uncertainty::Kind,
+}
+
+#[derive(Serialize)]
+struct FigureJson<'a> {
+    variant: &'a str,
+    mode: &'a str,
+    tie: &'a str,
+    metric: &'a str,
+    unit: &'a str,
+    n: u64,
+    sessions: u64,
+    value: Option<Fixed>,
+    ci95_low: Option<Fixed>,
+    ci95_high: Option<Fixed>,
+    u_systematic: Option<Fixed>,
+    verdict: &'a str,
+}
+
+/// The whole object, indented, with a line end.
+#[must_use]
+pub fn summary_json(record: &RunRecord, analysis: &Analysis) -> String {
+    let summary = Summary {
+        bundle_version: record.bundle_version,
+        status: if analysis.partial.is_some() { "partial" } else { "complete" },
+        partial_because: analysis.partial.as_deref(),
+        outcome: analysis.verdict.outcome,
+        exit: analysis.verdict.outcome.exit(),
+        reasons: &analysis.verdict.reasons,
+        emulated: analysis.emulated,
+        measurement: "edge",
+        mode: mode_name(record.plan.mode),
+        clock_id: clock_name(record),
+        rate_hz: rate_hz(record),
+        provenance: &record.provenance,
+        second_rule: &analysis.second_rule,
+        bring_up: &record.conditions.bring_up,
+        probe_transactions: analysis.probe_operations,
+        counter_rate: rates(record, analysis),
+        ledger: ledger(&analysis.edges),
+        preamble_ledger: ledger(&analysis.preamble),
+        latency: latency(analysis),
+        figures: analysis.figures.iter().map(figure).collect(),
+    };
+    let mut text =
+        serde_json::to_string_pretty(&summary).expect("names are strings and no number is out of range");
+    text.push('\n');
+    text
+}
+
+fn rates<'a>(record: &RunRecord, analysis: &'a Analysis) -> Vec<Rate<'a>> {
+    analysis
+        .sessions
+        .iter()
+        .filter_map(|session| {
+            let rate = session.rate.as_ref()?;
+            Some(Rate {
+                session: session.number,
+                hz: rate.hertz(),
+                ratio: Fixed::rounded(rate.ratio(record.bench.board.counter_hz), 9),
+                u_ppm: Fixed::rounded(rate.u_relative * 1e6, 3),
+                readings: rate.readings,
+                span_ps: i64::try_from(rate.span_ps).unwrap_or(i64::MAX),
+                time_base: rate.time_base,
+            })
+        })
+        .collect()
+}
+
+fn ledger(ledger: &Ledger) -> LedgerJson {
+    let problems = ledger.imbalances();
+    let side = |side: &Side, belongs: fn(Class) -> bool| {
+        Class::ALL
+            .into_iter()
+            .filter(|class| belongs(*class))
+            .map(|class| (class.name().to_owned(), side.count(class).into()))
+            .collect()
+    };
+    LedgerJson {
+        commanded_count: ledger.commanded_count,
+        captured_count: ledger.captured_count,
+        counted_by_board: ledger.counted_by_board,
+        balanced: problems.is_empty(),
+        problems,
+        commanded: side(&ledger.commanded, Class::on_commanded_side),
+        captured: side(&ledger.captured, Class::on_captured_side),
+    }
+}
+
+fn latency(analysis: &Analysis) -> Vec<LatencyJson<'_>> {
+    analysis
+        .latencies
+        .iter()
+        .map(|latencies| LatencyJson {
+            mode: latencies.mode.name(),
+            tie: latencies.tie.name(),
+            n: latencies.n,
+            interval_between_sessions: latencies.sample.is_between_sessions(),
+            components: latencies
+                .components
+                .iter()
+                .map(|part| ComponentJson {
+                    name: part.name,
+                    mean_ns: Fixed::rounded(part.ps, 0).map(|ps| Fixed::nanoseconds(ps.scaled)),
+                    kind: part.kind,
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn figure(figure: &Figure) -> FigureJson<'_> {
+    FigureJson {
+        variant: figure.variant,
+        mode: figure.mode,
+        tie: figure.tie,
+        metric: &figure.metric,
+        unit: figure.unit,
+        n: figure.n,
+        sessions: figure.sessions,
+        value: figure.value,
+        ci95_low: figure.interval.map(|(low, _)| low),
+        ci95_high: figure.interval.map(|(_, high)| high),
+        u_systematic: figure.uncertainty,
+        verdict: figure.verdict,
+    }
+}

@@ -1,0 +1,264 @@
+//! The terminal report: at most 80 columns of plain text that can go into a mail.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+
+use super::csv_files::{clock_name, rate_hz};
+use crate::analysis::Analysis;
+use crate::analysis::class::{Class, Ledger};
+use crate::analysis::figures::mode_name;
+use crate::analysis::fixed::Fixed;
+use crate::analysis::latency::Latencies;
+use crate::analysis::tie::Tie;
+use crate::bundle::names;
+use crate::events::Recording;
+use crate::plan::RunRecord;
+
+/// Columns of the report.
+pub(super) const WIDTH: u16 = 80;
+
+/// The whole report. `incomplete` names what of the bundle was torn or missing; `to` is where the files are.
+#[must_use]
+pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to: &Path) -> String {
+    let mut text = heading(record, analysis);
+    text.push_str(&verdict(analysis));
+    text.push_str(&ledger(analysis));
+    for latencies in &analysis.latencies {
+        text.push_str(&latency(latencies, analysis.emulated));
+    }
+    text.push_str(&facts(record, analysis, incomplete));
+    // Paths are not wrapped, so that they can be copied.
+    let _ = writeln!(
+        text,
+        "\nfiles in {}:\n  {}, {}, {}",
+        to.display(),
+        names::EDGES,
+        names::SUMMARY,
+        names::SUMMARY_JSON
+    );
+    text
+}
+
+/// The report of a bundle whose run ended before run.toml was written.
+#[must_use]
+pub fn without_record(dir: &Path, recording: &Recording, incomplete: &[String], json: bool) -> String {
+    let reason = "the run ended before it wrote run.toml, that is before the first edge";
+    if json {
+        let object = serde_json::json!({ "status": "partial", "partial_because": reason, "exit": 2 });
+        return format!("{object}\n");
+    }
+    let mut rows = vec![("verdict", format!("not done (exit 2): partial: {reason}"))];
+    rows.push((
+        "raw/ holds",
+        format!(
+            "{} events of the rig, {} of the board, {} of the reference, {} of the interval counter",
+            recording.rig.len(),
+            recording.board.len(),
+            recording.reference.len(),
+            recording.interval.len()
+        ),
+    ));
+    rows.extend(incomplete.iter().map(|what| ("incomplete", what.clone())));
+    format!("{}\nbundle: {}\n", pairs(&rows), dir.display())
+}
+
+fn heading(record: &RunRecord, analysis: &Analysis) -> String {
+    let plan = &record.plan;
+    let sessions =
+        if plan.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", plan.sessions) };
+    let label = if analysis.emulated { ", emulated" } else { "" };
+    let mut text = format!(
+        "edge: {} mode, {} edges at {} Hz, {}, {sessions}{label}\n",
+        mode_name(plan.mode),
+        plan.edges,
+        rate_hz(record),
+        clock_name(record)
+    );
+    if let Some(reason) = &analysis.partial {
+        let _ = writeln!(text, "partial: {reason}");
+    }
+    text
+}
+
+fn verdict(analysis: &Analysis) -> String {
+    let outcome = analysis.verdict.outcome;
+    let reasons = analysis.verdict.reasons.iter().enumerate().map(|(index, reason)| match index {
+        0 => ("verdict", format!("{outcome} (exit {}): {reason}", outcome.exit())),
+        _ => ("", reason.clone()),
+    });
+    pairs(&reasons.collect::<Vec<_>>())
+}
+
+/// A borderless table that fits the width.
+fn plain() -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table
+}
+
+fn right(text: impl ToString) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+/// Rows of a name and a text that is wrapped.
+fn pairs(rows: &[(&str, String)]) -> String {
+    let mut table = plain();
+    for (name, value) in rows {
+        table.add_row(vec![Cell::new(name), Cell::new(value)]);
+    }
+    table.trim_fmt() + "\n"
+}
+
+fn ledger(analysis: &Analysis) -> String {
+    let mut table = plain();
+    table.set_header(vec![
+        Cell::new("ledger"),
+        right("commanded"),
+        right("captured"),
+        right("preamble commanded"),
+        right("captured"),
+    ]);
+    let (edges, preamble) = (&analysis.edges, &analysis.preamble);
+    for class in Class::ALL {
+        let counts = [
+            class.on_commanded_side().then(|| edges.commanded.count(class)),
+            class.on_captured_side().then(|| edges.captured.count(class)),
+            class.on_commanded_side().then(|| preamble.commanded.count(class)),
+            class.on_captured_side().then(|| preamble.captured.count(class)),
+        ];
+        let always = matches!(class, Class::Paired | Class::Missed | Class::Lost | Class::Spurious);
+        if always || counts.iter().flatten().any(|count| *count > 0) {
+            let mut row = vec![Cell::new(format!("  {class}"))];
+            row.extend(
+                counts.map(|count| right(count.map_or_else(|| "-".to_owned(), |count| count.to_string()))),
+            );
+            table.add_row(row);
+        }
+    }
+    let totals = [
+        edges.commanded.total(),
+        edges.captured.total(),
+        preamble.commanded.total(),
+        preamble.captured.total(),
+    ];
+    let mut row = vec![Cell::new("  total")];
+    row.extend(totals.map(right));
+    table.add_row(row);
+    let balances = format!("edges: {}; preamble: {}", balance(edges), balance(preamble));
+    format!("\n{}\n{}", table.trim_fmt(), pairs(&[("  balance", balances)]))
+}
+
+fn balance(ledger: &Ledger) -> String {
+    let problems = ledger.imbalances();
+    if !problems.is_empty() {
+        return format!("DOES NOT BALANCE: {}", problems.join("; "));
+    }
+    let by = if ledger.counted_by_board { "the board's own totals" } else { "what was heard (no totals)" };
+    format!("even, {} commanded and {} captured, by {by}", ledger.commanded_count, ledger.captured_count)
+}
+
+fn latency(latencies: &Latencies, emulated: bool) -> String {
+    let label = if emulated { " (emulated: not the A53's)" } else { "" };
+    let what = match latencies.tie {
+        Tie::None => "spread only, no tie".to_owned(),
+        tie => format!("tie {}", tie.name()),
+    };
+    let mut table = plain();
+    table.set_header(vec![
+        Cell::new("  ns"),
+        right("value"),
+        right("95 % from"),
+        right("to"),
+        right("U"),
+        right("n"),
+    ]);
+    let shown = latencies.figures.iter().filter(|figure| figure.unit == "ns" && figure.value.is_some());
+    for figure in shown {
+        let empty = |value: Option<Fixed>| right(value.map_or_else(String::new, |value| value.to_string()));
+        table.add_row(vec![
+            Cell::new(format!("  {}", figure.metric)),
+            empty(figure.value),
+            empty(figure.interval.map(|(low, _)| low)),
+            empty(figure.interval.map(|(_, high)| high)),
+            empty(figure.uncertainty),
+            right(figure.n),
+        ]);
+    }
+    let mut rows = vec![("  U of", components(latencies))];
+    if latencies.tie != Tie::None {
+        let units = if latencies.sample.is_between_sessions() { "session means" } else { "within-session" };
+        rows.push(("  95 %", format!("mean: Student's t, {units}; percentiles: order statistics")));
+    }
+    format!("\nlatency {}, {what}{label}\n{}\n{}", latencies.mode.name(), table.trim_fmt(), pairs(&rows))
+}
+
+fn components(latencies: &Latencies) -> String {
+    if latencies.components.is_empty() {
+        return "not known: neither an interval counter nor the bench file states how well an edge's time is known"
+            .to_owned();
+    }
+    let parts = latencies.components.iter().map(|part| {
+        let ns = Fixed::rounded(part.ps, 0)
+            .map_or_else(String::new, |ps| Fixed::nanoseconds(ps.scaled).to_string());
+        format!("{} {ns} ({})", part.name, part.kind.name())
+    });
+    format!("{}; mean over edges", parts.collect::<Vec<_>>().join(", "))
+}
+
+fn facts(record: &RunRecord, analysis: &Analysis, incomplete: &[String]) -> String {
+    let declared = record.bench.board.counter_hz;
+    let mut rows = Vec::new();
+    for session in &analysis.sessions {
+        let Some(rate) = &session.rate else {
+            rows.push(("counter", format!("session {}: rate not measured", session.number)));
+            continue;
+        };
+        rows.push((
+            "counter",
+            format!(
+                "session {}: {} Hz, ratio {:.6} to the declared {}, U {:.1} ppm (k=2: counter readings, edge times and edge \
+                 jitter over {:.3} s), {} edges, times by {}",
+                session.number,
+                rate.hertz(),
+                rate.ratio(declared),
+                declared,
+                rate.u_relative * 1e6,
+                rate.span_ps as f64 / 1e12,
+                rate.readings,
+                rate.time_base
+            ),
+        ));
+        rows.extend(
+            session.disturbed.iter().map(|what| ("disturbed", format!("session {}: {what}", session.number))),
+        );
+    }
+    rows.push(("seconds", analysis.second_rule.clone()));
+    rows.push((
+        "probe",
+        format!("{} transactions while a capture window was open", analysis.probe_operations),
+    ));
+    if let Some(identity) = &analysis.identity {
+        rows.push((
+            "board",
+            format!("{}, firmware {}, EL{}", identity.board, identity.git_hash, identity.exception_level),
+        ));
+    }
+    rows.push(("generator", record.conditions.generator.clone()));
+    rows.push(("conditions", record.conditions.bring_up.clone()));
+    rows.push((
+        "versions",
+        format!(
+            "ppsrig {} ({}), image {} sha256 {}",
+            record.provenance.ppsrig_version,
+            record.provenance.ppsrig_commit,
+            record.provenance.image,
+            record.provenance.image_sha256
+        ),
+    ));
+    rows.extend(incomplete.iter().map(|what| ("incomplete", what.clone())));
+    rows.retain(|(_, value)| !value.is_empty());
+    format!("\n{}", pairs(&rows))
+}
