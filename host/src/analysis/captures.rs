@@ -46,6 +46,15 @@ impl Captured {
         }
     }
 
+    /// The counter when the echo pin was raised: the middle of what its two readings hold, and half the width of that,
+    /// both in half ticks.
+    #[must_use]
+    pub fn echo_half_ticks(&self) -> Option<(i128, i128)> {
+        let (before, after) = self.capture.echo?;
+        let (before, after) = (i128::from(before), i128::from(after));
+        Some((before + after + 1, (after - before + 1).max(0)))
+    }
+
     /// Whether it was polled.
     #[must_use]
     pub const fn is_poll(&self) -> bool {
@@ -171,11 +180,14 @@ impl<'a> Collector<'a> {
         let (number, next) = (captured.capture.number, self.next[window]);
         let found = &mut self.found[window];
         if number < next {
-            found.problems.push(format!(
-                "window {}: capture {number} arrived after capture {}; the board started its count again",
-                captured.capture.window,
-                next.saturating_sub(1)
-            ));
+            // The first one tells it all.
+            if found.problems.is_empty() {
+                found.problems.push(format!(
+                    "window {}: capture {number} arrived after capture {}; the board started its count again",
+                    captured.capture.window,
+                    next.saturating_sub(1)
+                ));
+            }
             return;
         }
         self.fill(window, number);

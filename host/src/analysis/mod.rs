@@ -103,8 +103,7 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         })
         .collect();
     let ledger = |burst: Burst| {
-        let rows: Vec<EdgeRow> = sessions.iter().flat_map(|session| session.rows.iter().cloned()).collect();
-        let mut ledger = add_up(&rows, burst);
+        let mut ledger = add_up(sessions.iter().flat_map(|session| &session.rows), burst);
         let of_burst = || windows.list.iter().zip(&captures).filter(|(window, _)| window.burst == burst);
         ledger.commanded_count =
             of_burst().filter_map(|(window, _)| window.arming).map(|arming| u64::from(arming.cycles)).sum();

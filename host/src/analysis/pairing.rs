@@ -17,8 +17,12 @@ use super::seconds::Reference;
 use super::window::{Arming, Window};
 use crate::units::{GpsSecond, HostNanos, NS_PER_S};
 
-/// Captures in a row that are off the grid by the same amount: the counter stepped.
+/// Captures in a row that are off their edges by the same amount: the counter stepped.
 const STEP_RUN: usize = 3;
+/// A smaller step is not told from latency.
+const STEP_NS: f64 = 5_000_000.0;
+/// The same on an emulated board, whose latency has a tail of milliseconds.
+const STEP_EMULATED_NS: f64 = 50_000_000.0;
 
 /// What is known about one window.
 pub struct Case<'a> {
@@ -32,6 +36,8 @@ pub struct Case<'a> {
     pub reference: &'a dyn Reference,
     /// How the board captured, where the plan fixes it.
     pub mode: Option<Mode>,
+    /// Whether the board is emulated.
+    pub emulated: bool,
     /// End of the recording.
     pub end: HostNanos,
 }
@@ -240,22 +246,27 @@ impl<'a> Found<'a> {
         with_capture(EdgeRow::new(self.case.window.session, self.case.window.burst, class, reason), captured)
     }
 
-    /// Several captures in a row that are off the grid by the same amount mean that the counter stepped against it.
+    /// Several captures in a row that are off by the same amount mean that the counter stepped against the edges. It is
+    /// also what a halt looks like where the counter stands still in it.
     fn note_step(&self, disturbances: &mut Disturbances) {
         let period = self.arming.period_ns as f64;
-        let inside =
-            |place: &Place| !place.on_grid && (0..i64::from(self.arming.cycles)).contains(&place.edge);
-        let run = self.placement.places.windows(STEP_RUN).position(|run| {
-            run.iter()
-                .all(|place| inside(place) && (place.residual_ns - run[0].residual_ns).abs() < period / 8.0)
-        });
+        let limit = if self.case.emulated { STEP_EMULATED_NS } else { STEP_NS }.min(period / 4.0);
+        let inside = |place: &Place| (0..i64::from(self.arming.cycles)).contains(&place.edge);
+        let off = |place: &Place, like: &Place| {
+            inside(place)
+                && place.residual_ns.abs() >= limit
+                && (place.residual_ns - like.residual_ns).abs() < limit / 2.0
+        };
+        let run = self
+            .placement
+            .places
+            .windows(STEP_RUN)
+            .position(|run| run.iter().all(|place| off(place, &run[0])));
         if let Some(at) = run {
             let captured = &self.case.captures.arrived[at];
             let by = self.placement.places[at].residual_ns / 1e6;
-            let why = format!(
-                "the counter stepped by {by:.3} ms against the edges before capture {}",
-                captured.capture.number
-            );
+            let number = captured.capture.number;
+            let why = format!("the counter stepped by {by:.3} ms against the edges before capture {number}");
             let half_period = period / 2.0 / NS_PER_S as f64 * self.anchor.half_ticks_per_s;
             disturbances.from_counter(captured.half_ticks() - half_period as i128, why);
         }

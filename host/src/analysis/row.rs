@@ -93,9 +93,9 @@ impl EdgeRow {
 
 /// Adds up both sides of the lines of one kind of burst.
 #[must_use]
-pub fn add_up(rows: &[EdgeRow], burst: Burst) -> Ledger {
+pub fn add_up<'a>(rows: impl Iterator<Item = &'a EdgeRow>, burst: Burst) -> Ledger {
     let (mut commanded, mut captured) = (Side::default(), Side::default());
-    for row in rows.iter().filter(|row| row.burst == burst) {
+    for row in rows.filter(|row| row.burst == burst) {
         if row.commanded.is_some() {
             commanded.add(row.class);
         }

@@ -8,8 +8,8 @@ use super::pairing::{Case, pair};
 use super::rate::{CounterRate, Reading, measure};
 use super::row::{EdgeRow, Mode};
 use super::seconds::Reference;
-use super::stamps::{EdgeStamps, find, trusted};
-use super::tie::{EdgeTime, by_bracket, by_echo, edge_time};
+use super::stamps::{EdgeStamps, find, forget_foreign_echoes, trusted};
+use super::tie::{EdgeTime, by_bracket, by_echo, echo_uncertainty, edge_time};
 use super::window::Window;
 use crate::events::{Burst, Recording};
 use crate::plan::RunRecord;
@@ -47,6 +47,10 @@ pub struct Session {
     pub reversal: Option<String>,
     /// What disturbed its windows.
     pub disturbed: Vec<String>,
+    /// Heartbeats that were heard in its windows.
+    pub heartbeats: u64,
+    /// The longest time for which the board's idle loop stood still, in ticks, by its heartbeats.
+    pub longest_gap_ticks: u64,
     /// Times of the measurement's paired edges, for the spread: (mode, seconds, counter in picoseconds, half-width).
     pub spread_points: Vec<SpreadPoint>,
 }
@@ -94,17 +98,20 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
             anchor: line.as_ref().map_err(String::as_str),
             reference: context.reference,
             mode: fixed_mode(context.record, window.burst),
+            emulated: context.emulated,
             end: context.end,
         };
         let (rows, start) = pair(&case, &mut disturbed);
         session.disturbed.extend(disturbed.sentences().map(str::to_owned));
+        session.heartbeats += captures.heartbeats.len() as u64;
+        let gaps = captures.heartbeats.iter().map(|(_, heartbeat)| heartbeat.longest_gap_ticks);
+        session.longest_gap_ticks = gaps.fold(session.longest_gap_ticks, u64::max);
         session.reversal = session.reversal.or_else(|| reversal(&captures.arrived));
-        let stamps = match (start, &line) {
-            (Some(start), Ok(line)) => {
-                find(trusted(context.recording), window, start, line, bench.wiring.echo, &mut offset)
-            }
-            _ => EdgeStamps::new(),
-        };
+        let mut stamps = EdgeStamps::new();
+        if let (Some(start), Ok(line)) = (start, &line) {
+            stamps = find(trusted(context.recording), window, start, line, bench.wiring.echo, &mut offset);
+            forget_foreign_echoes(&mut stamps, &rows, line);
+        }
         if window.burst == Burst::Edges {
             session.start = start;
         }
@@ -128,23 +135,28 @@ fn paired<'a>(burst: &'a Burstful<'_>) -> impl Iterator<Item = &'a EdgeRow> {
     burst.rows.iter().filter(|row| row.class == Class::Paired)
 }
 
-/// The rate over the longest span of edges that were captured in the same way: unlike ones have unlike latencies.
+/// The rate, from what tells it best: interrupt captures, poll captures, or echoes. Each for itself, since unlike ones
+/// have unlike latencies.
 fn session_rate(context: Context<'_>, bursts: &[Burstful<'_>]) -> Option<CounterRate> {
     let stamped = bursts.iter().any(|burst| !burst.stamps.is_empty());
-    let base = if stamped { "interval counter, channel A" } else { "the generator's nominal times" };
+    let base = if stamped { "interval counter, edges" } else { "the generator's nominal times" };
     let period_ns =
         bursts.iter().filter_map(|burst| burst.window.arming).map(|arming| arming.period_ns).min()?;
-    [Mode::Irq, Mode::Poll]
+    let by_mode = |mode: Mode| {
+        let rows = bursts.iter().flat_map(|burst| paired(burst).map(move |row| (burst, row)));
+        let rows = rows.filter(|(_, row)| row.mode == Some(mode));
+        rows.filter_map(|(burst, row)| reading(context, burst, stamped, row)).collect()
+    };
+    let echoes = || {
+        let rows = bursts.iter().flat_map(|burst| paired(burst).map(move |row| (burst, row)));
+        rows.filter_map(|(burst, row)| echo_reading(context, burst, row)).collect()
+    };
+    let candidates: [(Vec<Reading>, &'static str); 3] =
+        [(by_mode(Mode::Irq), base), (by_mode(Mode::Poll), base), (echoes(), "interval counter, echoes")];
+    candidates
         .into_iter()
-        .filter_map(|mode| {
-            let mut readings = Vec::new();
-            for burst in bursts {
-                let rows = paired(burst).filter(|row| row.mode == Some(mode));
-                readings.extend(rows.filter_map(|row| reading(context, burst, stamped, row)));
-            }
-            measure(&readings, base, i128::from(period_ns) * 1000)
-        })
-        .max_by_key(|rate| rate.span_ps)
+        .filter_map(|(readings, base)| measure(&readings, base, i128::from(period_ns) * 1000))
+        .min_by(|one, other| one.u_relative.total_cmp(&other.u_relative))
 }
 
 fn reading(context: Context<'_>, burst: &Burstful<'_>, stamped: bool, row: &EdgeRow) -> Option<Reading> {
@@ -155,6 +167,20 @@ fn reading(context: Context<'_>, burst: &Burstful<'_>, stamped: bool, row: &Edge
         half_width: captured.half_width_half_ticks(),
         time_ps: time.ps,
         time_half_width_ps: time.uncertainty.map(|part| part.ps.abs() as u128),
+    })
+}
+
+/// The echo is seen by the counter and by the interval counter both, whatever the capture's latency.
+fn echo_reading(context: Context<'_>, burst: &Burstful<'_>, row: &EdgeRow) -> Option<Reading> {
+    let echo = burst.stamps.get(&row.commanded?)?.echo?;
+    let (half_ticks, half_width) =
+        Captured { arrival: HostNanos(0), capture: row.capture? }.echo_half_ticks()?;
+    let uncertainty = echo_uncertainty(&echo, &context.record.bench)?;
+    Some(Reading {
+        half_ticks,
+        half_width,
+        time_ps: echo.time.0,
+        time_half_width_ps: Some(uncertainty.ps.abs() as u128),
     })
 }
 

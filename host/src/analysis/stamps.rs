@@ -5,13 +5,20 @@
 
 use std::collections::BTreeMap;
 
-use super::anchor::Anchor;
+use super::anchor::{Anchor, median};
+use super::captures::Captured;
+use super::row::EdgeRow;
 use super::window::Window;
 use crate::events::{IntervalChannel, IntervalEvent, IntervalStamp, Recording, Stamped};
 use crate::units::{GpsSecond, HostNanos, PS_PER_S};
 
 /// Stamps may reach the host so much later than the window was closed, in nanoseconds.
 const LATE_NS: u64 = 100_000_000;
+
+/// An echo further than this from where the board's counter puts it is another one's, in picoseconds.
+const FOREIGN_PS: f64 = 1e9;
+/// Echoes on either side that tell where it should be.
+const BESIDE: usize = 4;
 
 /// The interval counter's stamps of one edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +128,35 @@ fn attach_echoes(found: &mut EdgeStamps, echoes: &[Arrived], period_ps: i128) {
         {
             stamp.echo = Some(*echo);
             next += 1;
+        }
+    }
+}
+
+/// Takes away echoes that cannot be those of their edges' captures: a reading was lost, and the next one, of a bounce
+/// perhaps, took its place. Counter and interval counter see the same echoes, so they must agree on the time between them.
+pub fn forget_foreign_echoes(stamps: &mut EdgeStamps, rows: &[EdgeRow], anchor: &Anchor) {
+    let mut origin = None;
+    let apart: Vec<(u32, f64, f64)> = rows
+        .iter()
+        .filter_map(|row| {
+            let edge = row.commanded?;
+            let echo = stamps.get(&edge)?.echo?;
+            let (half_ticks, _) =
+                Captured { arrival: HostNanos(0), capture: row.capture? }.echo_half_ticks()?;
+            let by_counter = anchor.seconds_after(half_ticks) * PS_PER_S as f64;
+            let allowed = FOREIGN_PS + echo.half_width.map_or(0.0, |width| width.0 as f64);
+            let after = echo.time.0 - *origin.get_or_insert(echo.time.0);
+            Some((edge, after as f64 - by_counter, allowed))
+        })
+        .collect();
+    for (position, (edge, apart_ps, allowed)) in apart.iter().enumerate() {
+        let beside = position.saturating_sub(BESIDE)..apart.len().min(position + BESIDE + 1);
+        let mut beside: Vec<f64> = apart[beside].iter().map(|(_, apart, _)| *apart).collect();
+        let usual = median(&mut beside).unwrap_or(*apart_ps);
+        if (apart_ps - usual).abs() > *allowed
+            && let Some(stamp) = stamps.get_mut(edge)
+        {
+            stamp.echo = None;
         }
     }
 }

@@ -7,7 +7,7 @@ use super::synthetic::{LATENCY_NS, Scene};
 use super::tie::Tie;
 use super::verdict::Outcome;
 use super::{Analysis, RateCheck, analyse, check_rate};
-use crate::events::{Burst, RigEvent};
+use crate::events::{Burst, IntervalChannel, IntervalEvent, RigEvent};
 
 fn judge(scene: &Scene) -> Analysis {
     analyse(&scene.record(), &scene.recording(), &scene.reference())
@@ -311,6 +311,18 @@ fn a_counter_that_steps_disturbs_everything_behind_the_step() {
 }
 
 #[test]
+fn a_counter_that_steps_by_less_than_a_quarter_period_is_found_all_the_same() {
+    let mut scene = one_a_second(24);
+    scene.counter_step = Some((12, -200_000_000));
+    let analysis = judge(&scene);
+    let (commanded, captured) = counts(&analysis.edges);
+    assert_eq!(commanded, [(Class::Paired, 12), (Class::Disturbed, 12)]);
+    assert_eq!(captured, commanded);
+    let rate = analysis.sessions[0].rate.as_ref().unwrap();
+    assert_eq!(rate.refusal(crate::units::Hertz(12_500_000)), None);
+}
+
+#[test]
 fn a_clock_that_steps_disturbs_the_edge_that_shows_it() {
     let mut scene = one_a_second(20);
     scene.clock_step = Some((12, -5_000_000));
@@ -422,4 +434,37 @@ fn a_run_without_the_faulted_edges_has_the_same_latency_figures() {
     };
     assert!(!figures(&again).is_empty());
     assert_eq!(figures(&again), figures(&analysis));
+}
+
+#[test]
+fn an_echo_that_went_unread_is_not_replaced_by_a_bounces() {
+    let mut scene = Scene::new(EdgeMode::Irq, 20, 1000);
+    scene.echo = true;
+    scene.bounced = [7].into();
+    let mut recording = scene.recording();
+    let echoes: Vec<usize> = (0..recording.interval.len())
+        .filter(|&index| {
+            matches!(&recording.interval[index].event,
+                IntervalEvent::Stamp(stamp) if stamp.channel == IntervalChannel::B)
+        })
+        .collect();
+    // Four of the preamble, then edge 7.
+    recording.interval.remove(echoes[4 + 7]);
+    let analysis = analyse(&scene.record(), &recording, &scene.reference());
+    let row = analysis.rows().find(|row| row.burst == Burst::Edges && row.commanded == Some(7)).unwrap();
+    assert_eq!((row.class, row.echo.as_ref()), (Class::Paired, None));
+    let others = analysis.rows().filter(|row| row.echo.is_some()).count();
+    assert_eq!(others, 19);
+}
+
+#[test]
+fn echoes_tell_the_rate_better_than_captures_with_scattered_latencies() {
+    let mut scene = Scene::new(EdgeMode::Irq, 20, 500);
+    let plain = judge(&scene).sessions[0].rate.clone().unwrap();
+    scene.echo = true;
+    let echoed = judge(&scene).sessions[0].rate.clone().unwrap();
+    assert_eq!(echoed.time_base, "interval counter, echoes");
+    assert!(echoed.u_relative < plain.u_relative);
+    let off = echoed.ratio(crate::units::Hertz(12_500_000)) - 1.0;
+    assert!(off.abs() <= echoed.u_relative, "{off} {}", echoed.u_relative);
 }

@@ -109,6 +109,12 @@ fn stamp_uncertainty(stamp: &IntervalStamp, named: &Named, bench: &BenchFile) ->
     Some(Component::expanded(named.counter, counter.uncertainty_ps as f64))
 }
 
+/// What is known of the time of an echo.
+#[must_use]
+pub fn echo_uncertainty(echo: &IntervalStamp, bench: &BenchFile) -> Option<Component> {
+    stamp_uncertainty(echo, &ECHO, bench)
+}
+
 fn captured(row: &EdgeRow) -> Option<Captured> {
     row.capture.map(|capture| Captured { arrival: HostNanos(0), capture })
 }
@@ -124,20 +130,17 @@ pub fn by_echo(
     let stamp = stamps.get(&row.commanded?)?;
     let echo = stamp.echo?;
     let captured = captured(row)?;
-    let (before, after) = captured.capture.echo?;
+    let (echo_half_ticks, bracket) = captured.echo_half_ticks()?;
     let interval = echo.time.0 - stamp.edge.time.0;
     let wiring = &bench.wiring;
     let cables = i128::from(wiring.cable_generator_to_counter_ps)
         - i128::from(wiring.cable_generator_to_board_ps)
         - i128::from(wiring.cable_board_to_counter_ps);
-    let echo_half_ticks = i128::from(before) + i128::from(after) + 1;
     let since_capture = echo_half_ticks - captured.half_ticks();
-    // From the start of the first reading's tick to the end of the last one's; half of so many ticks, in half ticks.
-    let bracket = (i128::from(after) - i128::from(before) + 1).max(0);
     let mut components = vec![
         Component::bound("half echo bracket", rate.picoseconds(bracket) as f64),
         stamp_uncertainty(&stamp.edge, &EDGE, bench)?,
-        stamp_uncertainty(&echo, &ECHO, bench)?,
+        echo_uncertainty(&echo, bench)?,
     ];
     if captured.is_poll() {
         components.push(poll_bracket(&captured, rate));

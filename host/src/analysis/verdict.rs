@@ -81,6 +81,10 @@ fn not_done(analysis: &Analysis, record: &RunRecord) -> Vec<String> {
     for session in &analysis.sessions {
         let refusal = session.rate.as_ref().and_then(|rate| rate.refusal(record.bench.board.counter_hz));
         reasons.extend(session.reversal.iter().cloned());
+        // A run that was stopped by the refusal says so already.
+        let told =
+            |refusal: &String| analysis.partial.as_ref().is_some_and(|partial| partial.contains(refusal));
+        let refusal = refusal.filter(|refusal| !told(refusal));
         reasons.extend(refusal.map(|refusal| format!("session {}: {refusal}", session.number)));
     }
     reasons.extend(
@@ -133,6 +137,9 @@ fn count(analysis: &Analysis, class: Class) -> u64 {
 
 fn invalid(analysis: &Analysis, limits: &Limits) -> Vec<String> {
     let ledger = &analysis.edges;
+    if ledger.commanded_count == 0 && analysis.partial.is_some() {
+        return Vec::new();
+    }
     let paired = ledger.commanded.count(Class::Paired);
     let mut reasons = Vec::new();
     if paired == 0 || paired * 100 < ledger.commanded_count * u64::from(limits.paired_min_percent) {

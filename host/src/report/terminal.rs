@@ -7,16 +7,19 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 
 use super::csv_files::{clock_name, rate_hz};
-use crate::analysis::Analysis;
 use crate::analysis::class::{Class, Ledger};
 use crate::analysis::figures::mode_name;
 use crate::analysis::fixed::Fixed;
 use crate::analysis::latency::Latencies;
 use crate::analysis::tie::Tie;
+use crate::analysis::{Analysis, Session};
 use crate::bundle::names;
 use crate::events::Recording;
 use crate::plan::RunRecord;
+use crate::units::Hertz;
 
+/// Disturbances of a session that are told one by one.
+const SHOWN: usize = 5;
 /// Columns of the report.
 pub(super) const WIDTH: u16 = 80;
 
@@ -77,8 +80,8 @@ fn heading(record: &RunRecord, analysis: &Analysis) -> String {
         rate_hz(record),
         clock_name(record)
     );
-    if let Some(reason) = &analysis.partial {
-        let _ = writeln!(text, "partial: {reason}");
+    if analysis.partial.is_some() {
+        text.push_str("PARTIAL: the run did not get to its end\n");
     }
     text
 }
@@ -210,55 +213,58 @@ fn components(latencies: &Latencies) -> String {
 
 fn facts(record: &RunRecord, analysis: &Analysis, incomplete: &[String]) -> String {
     let declared = record.bench.board.counter_hz;
-    let mut rows = Vec::new();
-    for session in &analysis.sessions {
-        let Some(rate) = &session.rate else {
-            rows.push(("counter", format!("session {}: rate not measured", session.number)));
-            continue;
-        };
-        rows.push((
-            "counter",
-            format!(
-                "session {}: {} Hz, ratio {:.6} to the declared {}, U {:.1} ppm (k=2: counter readings, edge times and edge \
-                 jitter over {:.3} s), {} edges, times by {}",
-                session.number,
-                rate.hertz(),
-                rate.ratio(declared),
-                declared,
-                rate.u_relative * 1e6,
-                rate.span_ps as f64 / 1e12,
-                rate.readings,
-                rate.time_base
-            ),
-        ));
-        rows.extend(
-            session.disturbed.iter().map(|what| ("disturbed", format!("session {}: {what}", session.number))),
-        );
-    }
+    let mut rows: Vec<(&str, String)> =
+        analysis.sessions.iter().flat_map(|session| session_facts(session, declared)).collect();
     rows.push(("seconds", analysis.second_rule.clone()));
-    rows.push((
-        "probe",
-        format!("{} transactions while a capture window was open", analysis.probe_operations),
-    ));
+    let operations = analysis.probe_operations;
+    rows.push(("probe", format!("{operations} transactions while a capture window was open")));
+    let beats: u64 = analysis.sessions.iter().map(|session| session.heartbeats).sum();
+    let gap = analysis.sessions.iter().map(|session| session.longest_gap_ticks).max().unwrap_or(0);
+    let gap_ms = gap as f64 / declared.0.max(1) as f64 * 1e3;
+    rows.push(("core", format!("{beats} heartbeats; its idle loop stood still for {gap_ms:.3} ms at most")));
     if let Some(identity) = &analysis.identity {
-        rows.push((
-            "board",
-            format!("{}, firmware {}, EL{}", identity.board, identity.git_hash, identity.exception_level),
-        ));
+        let (board, git, level) = (&identity.board, &identity.git_hash, identity.exception_level);
+        rows.push(("board", format!("{board}, firmware {git}, EL{level}")));
     }
     rows.push(("generator", record.conditions.generator.clone()));
     rows.push(("conditions", record.conditions.bring_up.clone()));
+    let from = &record.provenance;
+    let (version, commit) = (&from.ppsrig_version, &from.ppsrig_commit);
     rows.push((
         "versions",
-        format!(
-            "ppsrig {} ({}), image {} sha256 {}",
-            record.provenance.ppsrig_version,
-            record.provenance.ppsrig_commit,
-            record.provenance.image,
-            record.provenance.image_sha256
-        ),
+        format!("ppsrig {version} ({commit}), image {} sha256 {}", from.image, from.image_sha256),
     ));
     rows.extend(incomplete.iter().map(|what| ("incomplete", what.clone())));
     rows.retain(|(_, value)| !value.is_empty());
     format!("\n{}", pairs(&rows))
+}
+
+/// The counter of one session, and what disturbed it.
+fn session_facts(session: &Session, declared: Hertz) -> Vec<(&'static str, String)> {
+    let number = session.number;
+    let mut rows = vec![(
+        "counter",
+        match &session.rate {
+            None => format!("session {number}: rate not measured"),
+            Some(rate) => format!(
+                "session {number}: {} Hz, ratio {:.6} to the declared {declared}, U {:.1} ppm (k=2; {}, over {:.3} s), \
+                 {} edges, times by {}",
+                rate.hertz(),
+                rate.ratio(declared),
+                rate.u_relative * 1e6,
+                rate.components.iter().map(|part| part.name).collect::<Vec<_>>().join(", "),
+                rate.span_ps as f64 / 1e12,
+                rate.readings,
+                rate.time_base
+            ),
+        },
+    )];
+    rows.extend(
+        session.disturbed.iter().take(SHOWN).map(|what| ("disturbed", format!("session {number}: {what}"))),
+    );
+    let more = session.disturbed.len().saturating_sub(SHOWN);
+    if more > 0 {
+        rows.push(("", format!("session {number}: and {more} more")));
+    }
+    rows
 }
