@@ -1,1 +1,25 @@
-fn main() {}
+//! The ppsrig program: reads the command line, does what it says, and turns errors into exit code 2.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use ppsrig::command::{Cli, FAILED};
+
+fn main() -> ExitCode {
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn,probe_rs=off")).init();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Also --help and --version, whose exit code is 0. A closed stdout is no error.
+            let _closed = error.print();
+            return ExitCode::from(if error.use_stderr() { FAILED } else { 0 });
+        }
+    };
+    cli.run().unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        for cause in error.chain().skip(1) {
+            eprintln!("  because {cause}");
+        }
+        ExitCode::from(FAILED)
+    })
+}

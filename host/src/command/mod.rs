@@ -1,3 +1,95 @@
-//! One file a subcommand.
+//! The command line: one file a subcommand.
 
+pub mod bench;
+pub mod check;
+pub mod flash;
+pub mod list;
 pub mod replay;
+pub mod run;
+pub mod validate;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::rig::{guard, probe};
+
+/// Exit code of a command that could not be done.
+pub const FAILED: u8 = 2;
+
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PPSRIG_GIT"), ")");
+
+/// Measures how late a Cortex-A53 board takes a timestamp.
+///
+/// ppsrig loads the board through a debug probe, has a reference generator fire PPS edges over serial, collects the
+/// board's counter values, ties them to GPS time, and answers with latency statistics, a verdict and CSV.
+#[derive(Debug, Parser)]
+#[command(name = "ppsrig", version = env!("CARGO_PKG_VERSION"), long_version = VERSION, after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  ppsrig run                          a run on the virtual bench of the source tree
+  ppsrig check bench.toml             is every instrument of a bench there and well?
+  ppsrig run bench.toml --edges 1000 --rate 100
+  ppsrig replay results/20261130T181500Z-virtual
+
+Data goes to stdout, everything else to stderr. RUST_LOG=info says more.
+Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done, 3 no verdict.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    Check(check::Args),
+    Flash(flash::Args),
+    Replay(replay::Args),
+    List(list::Args),
+    Validate(validate::Args),
+    /// One probe session, as a child of another ppsrig
+    #[command(hide = true)]
+    ProbeWorker,
+    /// Ends a bring-up command when ppsrig ends
+    #[command(hide = true)]
+    Guard {
+        /// Folder to remove at the end
+        #[arg(long)]
+        scratch: Option<PathBuf>,
+        /// Program and arguments
+        #[arg(last = true, required = true)]
+        command: Vec<OsString>,
+    },
+}
+
+impl Cli {
+    /// Does what the command line asks for.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being done; its causes say on what, and what to try.
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        match &self.command {
+            Command::Run(args) => run::run(args),
+            Command::Check(args) => check::run(args),
+            Command::Flash(args) => flash::run(args),
+            Command::Replay(args) => replay::run(args),
+            Command::List(args) => list::run(args),
+            Command::Validate(args) => validate::run(args),
+            Command::ProbeWorker => Ok(probe::worker::run()),
+            Command::Guard { scratch, command } => Ok(guard::run(command, scratch.as_deref())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,1 +1,19 @@
-//! The instruments of the bench, one file each.
+//! The instruments of the bench, one file each, and what is done with them in a session.
+
+pub mod bring_up;
+pub mod generator;
+pub mod guard;
+pub mod holder;
+pub mod image;
+pub mod interval_counter;
+pub mod link;
+pub mod port;
+pub mod probe;
+pub mod recorder;
+pub mod reference;
+pub mod scpi;
+pub mod session;
+pub mod watch;
+
+#[cfg(test)]
+mod testing;

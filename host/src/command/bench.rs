@@ -1,0 +1,133 @@
+//! The bench that a command works on: found, read, with the command line's own settings put in, and brought up.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::ValueHint;
+use tempfile::TempDir;
+
+use crate::bench_file::{self, BenchFile};
+use crate::rig::bring_up::{BringUp, Surroundings};
+use crate::rig::watch::Watch;
+use crate::units::Hertz;
+
+/// Where the virtual bench is, from the root of the source tree.
+const VIRTUAL: &str = "fixtures/benches/virtual.toml";
+
+/// The options that every command on a bench has.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub struct Args {
+    /// Bench file; without one: the virtual bench of the source tree
+    #[arg(value_name = "BENCH", env = "PPSRIG_BENCH", value_hint = ValueHint::FilePath)]
+    pub bench: Option<PathBuf>,
+    /// Another scenario for a virtual bench: faults that it is to have
+    #[arg(long, value_name = "FILE", env = "PPSRIG_SCENARIO", value_hint = ValueHint::FilePath, help_heading = "Bench")]
+    pub scenario: Option<PathBuf>,
+    /// The counter's declared rate in hertz, in place of the bench file's
+    #[arg(long, value_name = "N", env = "PPSRIG_COUNTER_HZ", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Bench")]
+    pub counter_hz: Option<u64>,
+}
+
+/// A bench file that was read.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// Its path.
+    pub file: PathBuf,
+    /// What it says, with `@run` in it.
+    pub declared: BenchFile,
+    scenario: Option<PathBuf>,
+    counter_hz: Option<Hertz>,
+}
+
+/// A bench that is up, with its ports and paths as they are now. It goes down when this is dropped.
+#[derive(Debug)]
+pub struct UpBench {
+    /// The bench, `@run` replaced.
+    pub bench: BenchFile,
+    /// What the bring-up command said behind READY.
+    pub facts: String,
+    // Dropped in this order: the bench goes down before its scratch folder is removed.
+    _up: Option<BringUp>,
+    _scratch: TempDir,
+}
+
+impl Args {
+    /// Reads the bench file.
+    ///
+    /// # Errors
+    /// If there is none, or every problem of it.
+    pub fn read(&self) -> anyhow::Result<Bench> {
+        let file = match &self.bench {
+            Some(file) => file.clone(),
+            None => virtual_bench()?,
+        };
+        let mut declared = bench_file::read(&file)?;
+        let counter_hz = self.counter_hz.map(Hertz);
+        if let Some(hertz) = counter_hz {
+            declared.board.counter_hz = hertz;
+        }
+        let scenario = self.scenario.as_deref().map(absolute).transpose()?;
+        if scenario.is_some() && declared.bring_up.is_none() {
+            bail!("--scenario: {} has no [bring-up] that could take a scenario", file.display());
+        }
+        Ok(Bench { file, declared, scenario, counter_hz })
+    }
+}
+
+impl Bench {
+    /// The bench file's name, without its ending.
+    pub fn name(&self) -> String {
+        self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Brings the bench up, if it needs that. `log` takes the stderr of its bring-up command.
+    ///
+    /// # Errors
+    /// What keeps it down.
+    pub fn bring_up(&self, log: Option<&Path>, seed: u64, watch: &Watch) -> anyhow::Result<UpBench> {
+        let scratch = scratch_folder()?;
+        let bench = self.declared.expand(scratch.path())?;
+        let mut up = None;
+        if let Some(bring_up) = &bench.bring_up {
+            let surroundings = Surroundings {
+                run_dir: scratch.path().to_owned(),
+                scenario: self.scenario.clone(),
+                clock: "live",
+                counter_hz: self.counter_hz,
+                seed,
+            };
+            let own_log = scratch.path().join("bring-up.log");
+            up = Some(BringUp::start(&bring_up.command, &surroundings, log.unwrap_or(&own_log), watch)?);
+        }
+        let facts = up.as_ref().map(|up| up.facts().to_owned()).unwrap_or_default();
+        Ok(UpBench { bench, facts, _up: up, _scratch: scratch })
+    }
+}
+
+/// A folder with a short name: the path of a Unix socket in it must stay under 108 bytes.
+fn scratch_folder() -> anyhow::Result<TempDir> {
+    tempfile::Builder::new()
+        .prefix("ppsrig-")
+        .tempdir()
+        .with_context(|| format!("cannot make a scratch folder in {}; set TMPDIR", std::env::temp_dir().display()))
+}
+
+fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
+    path.canonicalize().with_context(|| format!("--scenario {}: cannot read it", path.display()))
+}
+
+/// The virtual bench of the source tree that the executable was built in or lies in.
+fn virtual_bench() -> anyhow::Result<PathBuf> {
+    let executable = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
+    let around = executable.iter().flat_map(|path| path.ancestors().skip(1));
+    let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).parent().into_iter();
+    let found = around.chain(built_in).map(|folder| folder.join(VIRTUAL)).find(|file| file.is_file());
+    found.with_context(|| {
+        format!(
+            "no BENCH given, and no source tree with {VIRTUAL} around this executable; \
+             give a bench file, or copy one from {}/fixtures/benches",
+            env!("CARGO_PKG_REPOSITORY").trim_end_matches('/')
+        )
+    })
+}

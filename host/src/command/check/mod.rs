@@ -1,0 +1,63 @@
+//! `ppsrig check`: is every instrument of a bench there and well? Opens them in turn and says what it found.
+
+mod findings;
+mod probing;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::bench;
+use crate::rig::watch::{Deadline, Watch};
+use findings::Findings;
+
+/// What the whole check may take.
+const ALLOWED: Duration = Duration::from_secs(60);
+
+/// Checks that every instrument of a bench is there and well
+///
+/// Brings the bench up, attaches to the board, loads and starts its image, asks it who it is, asks the generator for its
+/// identity and errors, listens to the reference and to the interval counter. No edge is fired. A line that is not good
+/// says what to try. Exit code: 0 all is well, 1 something is there but not well, 2 something cannot be used.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ppsrig check                        the virtual bench of the source tree
+  ppsrig check bench.toml --json")]
+pub struct Args {
+    #[command(flatten)]
+    bench: bench::Args,
+    /// One JSON object in place of the table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Checks a bench and prints the findings.
+///
+/// # Errors
+/// If the bench file cannot be read, or the check is interrupted.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let watch = Watch::new();
+    watch.catch_signals().context("cannot catch signals")?;
+    let bench = args.bench.read()?;
+    let deadline = Deadline::after(ALLOWED);
+    let mut findings = Findings::default();
+    findings.good("bench file", bench.file.display().to_string());
+    match bench.bring_up(None, 1, &watch) {
+        Ok(up) => {
+            if bench.declared.bring_up.is_some() {
+                findings.good("bring-up", if up.facts.is_empty() { "ready".to_owned() } else { up.facts.clone() });
+            }
+            probing::probe(&up.bench, deadline, &watch, &mut findings);
+        }
+        Err(error) => findings.unusable("bring-up", format!("{error:#}")),
+    }
+    watch.check()?;
+    if args.json {
+        println!("{}", findings.json());
+    } else {
+        print!("{}", findings.table());
+    }
+    Ok(ExitCode::from(findings.exit_code()))
+}

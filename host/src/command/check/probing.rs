@@ -1,0 +1,197 @@
+//! The instruments in turn: each is opened, asked, and closed again.
+
+use std::time::Duration;
+
+use ppsrig_wire::{Capabilities, Identity};
+
+use super::findings::Findings;
+use crate::bench_file::{BenchFile, GeneratorDriver};
+use crate::events::Trust;
+use crate::rig::image::Image;
+use crate::rig::interval_counter::IntervalCounter;
+use crate::rig::link::Link;
+use crate::rig::port::{Port, PortError};
+use crate::rig::probe::lock::ProbeLock;
+use crate::rig::probe::{self, Target, Task};
+use crate::rig::recorder::Recorder;
+use crate::rig::reference::Reference;
+use crate::rig::scpi::ScpiGenerator;
+use crate::rig::watch::{Deadline, Watch};
+
+const FIRST_MESSAGE: Duration = Duration::from_secs(10);
+/// Receivers that state their trust do so once a second.
+const TRUST_STATED: Duration = Duration::from_secs(3);
+const READINGS: Duration = Duration::from_secs(3);
+
+/// Looks at every instrument, as long as there is time.
+pub(super) fn probe(bench: &BenchFile, deadline: Deadline, watch: &Watch, findings: &mut Findings) {
+    type Look = fn(&BenchFile, &Watch, &mut Findings);
+    let looks: [(&str, Look); 4] = [
+        ("board", board),
+        ("generator", generator),
+        ("reference", reference),
+        ("interval counter", interval_counter),
+    ];
+    for (instrument, look) in looks {
+        if deadline.passed() || watch.check().is_err() {
+            findings.not_checked(instrument, "the time for the whole check is over");
+        } else {
+            look(bench, watch, findings);
+        }
+    }
+}
+
+fn open(bench_port: &str, baud: u32, watch: &Watch) -> Result<Port, PortError> {
+    Port::open(bench_port, baud, Recorder::new(watch).no_log())
+}
+
+fn board(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
+    let image = match Image::read(&bench.board.image) {
+        Ok(image) => image,
+        Err(error) => {
+            findings.unusable("image", error.to_string());
+            return findings.not_checked("board", "there is no image to load");
+        }
+    };
+    findings.good("image", format!("{} bytes, sha256 {}", image.bytes(), &image.sha256[..16]));
+    let target = Target { selector: bench.board.probe.clone(), chip: bench.board.chip.clone() };
+    let _lock = match ProbeLock::acquire(&target.selector) {
+        Ok(lock) => lock,
+        Err(error) => return findings.unusable("probe", error.to_string()),
+    };
+    match probe::perform(&Task::Attach(target.clone()), watch, &mut |_| {}) {
+        Ok((report, _)) => {
+            let ms = report.attach_ns as f64 / 1e6;
+            findings.good("probe", format!("{} attached in {ms:.0} ms", target.selector));
+        }
+        Err(error) => {
+            findings.unusable("probe", error.to_string());
+            return findings.not_checked("link", "the board cannot be loaded");
+        }
+    }
+    // The link is open before the board starts: its first bytes count.
+    let port = match open(&bench.board.link, bench.board.link_baud, watch) {
+        Ok(port) => port,
+        Err(error) => return findings.unusable("link", error.to_string()),
+    };
+    let task = Task::Load { target, image: bench.board.image.clone() };
+    match probe::perform(&task, watch, &mut |_| {}) {
+        Ok((report, _)) => {
+            findings.good("load", format!("{} bytes loaded and verified, started at {:#x}", report.bytes, report.entry));
+        }
+        Err(error) => return findings.unusable("load", error.to_string()),
+    }
+    match Link::new(port).identify(watch) {
+        Ok(identity) => identified(bench, &identity, findings),
+        Err(error) => findings.unusable("link", error.to_string()),
+    }
+}
+
+fn identified(bench: &BenchFile, identity: &Identity, findings: &mut Findings) {
+    let has = |capability| identity.capabilities.has(capability);
+    let can: Vec<_> = [
+        (Capabilities::EDGE_IRQ, "irq"),
+        (Capabilities::EDGE_POLL, "poll"),
+        (Capabilities::ECHO, "echo"),
+        (Capabilities::EMULATED, "emulated"),
+    ]
+    .into_iter()
+    .filter_map(|(capability, name)| has(capability).then_some(name))
+    .collect();
+    findings.good(
+        "link",
+        format!(
+            "board {}, firmware {}, protocol {}, EL{}, MIDR {:#x}, {}",
+            identity.board,
+            identity.git_hash,
+            identity.protocol,
+            identity.exception_level,
+            identity.midr,
+            can.join(" ")
+        ),
+    );
+    let (declared, board) = (bench.board.counter_hz, identity.declared_counter_hz);
+    if declared.0 == board {
+        findings.good("counter", format!("declared {declared} by both; `ppsrig run` measures it"));
+    } else {
+        findings.unwell(
+            "counter",
+            format!("the bench file declares {declared}, the board {board} Hz; `ppsrig run` measures which is right"),
+        );
+    }
+    if bench.board.emulated != has(Capabilities::EMULATED) {
+        findings.unusable("board", "the bench file and the board disagree on `emulated`; correct the bench file");
+    }
+    if bench.wiring.echo && !has(Capabilities::ECHO) {
+        findings.unusable("board", "the bench file says that its echo is wired, but it has none");
+    }
+}
+
+fn generator(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
+    let port = match open(&bench.generator.port, bench.generator.baud, watch) {
+        Ok(port) => port,
+        Err(error) => return findings.unusable("generator", error.to_string()),
+    };
+    let opened = match bench.generator.driver {
+        GeneratorDriver::Scpi => ScpiGenerator::open(port),
+    };
+    match opened {
+        Ok(generator) => findings.good("generator", format!("{}; no errors, output off", generator.identity())),
+        Err(error) => findings.unusable("generator", error.to_string()),
+    }
+}
+
+fn reference(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
+    let port = match open(&bench.reference.port, bench.reference.baud, watch) {
+        Ok(port) => port,
+        Err(error) => return findings.unusable("reference", error.to_string()),
+    };
+    let mut reference = Reference::new(port, bench.reference.driver);
+    let heard = reference.first_message(FIRST_MESSAGE, watch).and_then(|message| {
+        reference.await_trust(TRUST_STATED, watch)?;
+        Ok(message)
+    });
+    let message = match heard {
+        Ok(message) => message,
+        Err(error) => return findings.unusable("reference", error.to_string()),
+    };
+    let evidence = format!("{:?} names GPS second {}", message.source, message.second.0);
+    match reference.trust() {
+        Some(Trust::Locked) => findings.good("reference", format!("locked; {evidence}")),
+        Some(Trust::Holdover) => findings.unwell("reference", format!("in holdover; {evidence}")),
+        Some(Trust::Unlocked) => {
+            findings.unwell("reference", format!("not locked; {evidence}; does its antenna see the sky?"));
+        }
+        Some(Trust::NotStated) | None => {
+            findings.unwell("reference", format!("no message vouches for the time; {evidence}; switch RMC or TIM-TP on"));
+        }
+    }
+}
+
+fn interval_counter(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
+    let name = "interval counter";
+    let Some(declared) = &bench.interval_counter else { return };
+    let port = match open(&declared.port, declared.baud, watch) {
+        Ok(port) => port,
+        Err(error) => return findings.unusable(name, error.to_string()),
+    };
+    let mut counter = IntervalCounter::new(port, declared.driver);
+    // Without edges only a PPS on channel B can be seen.
+    let pps = !bench.wiring.echo;
+    if let Err(error) = counter.listen(READINGS, watch, |shown| shown.stamps_b > 1 || (!pps && shown.bytes > 0)) {
+        return findings.unusable(name, error.to_string());
+    }
+    let shown = counter.shown();
+    let readings = format!("{} readings on channel A, {} on B", shown.stamps_a, shown.stamps_b);
+    match (&shown.refused, shown.reference_lost) {
+        (_, true) => findings.unwell(name, "its 10 MHz reference is lost; check the cable"),
+        (Some(reason), _) if shown.stamps_a + shown.stamps_b == 0 => {
+            findings.unusable(name, format!("{} bytes, no reading: {reason}; is `baud` right?", shown.bytes));
+        }
+        _ if pps && shown.stamps_b == 0 => {
+            findings.unwell(name, format!("{readings}; no PPS reaches channel B"));
+        }
+        _ if pps => findings.good(name, readings),
+        _ => findings.good(name, format!("port open, {} bytes heard; no reading is due without edges", shown.bytes)),
+    }
+}

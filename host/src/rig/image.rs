@@ -1,0 +1,188 @@
+//! The ELF image that is loaded into the board: read and checked before anything touches the bench.
+
+use std::path::{Path, PathBuf};
+
+use object::elf::{EM_AARCH64, FileHeader64, PT_LOAD};
+use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
+use object::{Architecture, Endianness, Object as _};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+/// Why a file is not an image.
+#[derive(Debug, Error)]
+pub enum ImageError {
+    /// not readable
+    #[error("{path}: cannot read the image: {reason}; build it with `just firmware`, or give another with --image")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// no 64-bit ELF file
+    #[error("{path}: not a 64-bit ELF file ({reason}); build the image with `just firmware`")]
+    NotElf {
+        /// The file.
+        path: PathBuf,
+        /// What the parser says.
+        reason: String,
+    },
+    /// for another processor
+    #[error("{path}: an image for {found}, not for AArch64; was a program of the host given?")]
+    OtherProcessor {
+        /// The file.
+        path: PathBuf,
+        /// The processor that it is for.
+        found: String,
+    },
+    /// nothing to load
+    #[error("{path}: no segment to load; a program linked for bare metal has at least one")]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// a segment points outside the file
+    #[error("{path}: the segment at {address:#x} lies outside the file; the file is cut short, build it again")]
+    Torn {
+        /// The file.
+        path: PathBuf,
+        /// The segment's load address.
+        address: u64,
+    },
+}
+
+/// A loadable segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Load (physical) address.
+    pub address: u64,
+    /// Its bytes in the file.
+    pub data: Vec<u8>,
+    /// Bytes that it takes in memory, at least `data.len()`; the firmware clears the rest itself.
+    pub memory_bytes: u64,
+}
+
+/// An image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Where execution begins.
+    pub entry: u64,
+    /// What to load.
+    pub segments: Vec<Segment>,
+    /// SHA-256 of the file, lower-case hex.
+    pub sha256: String,
+}
+
+impl Image {
+    /// Reads an image.
+    ///
+    /// # Errors
+    /// [`ImageError`]
+    pub fn read(path: &Path) -> Result<Self, ImageError> {
+        let bytes = std::fs::read(path)
+            .map_err(|error| ImageError::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
+        Self::parse(path, &bytes)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ImageError> {
+        let not_elf =
+            |error: object::Error| ImageError::NotElf { path: path.to_owned(), reason: error.to_string() };
+        let elf = ElfFile64::<Endianness>::parse(bytes).map_err(not_elf)?;
+        check_processor(path, &elf)?;
+        let endian = elf.endian();
+        let mut segments = Vec::new();
+        for header in elf.elf_program_headers().iter().filter(|header| header.p_type(endian) == PT_LOAD) {
+            let address = header.p_paddr(endian);
+            let data = header
+                .data(endian, bytes)
+                .map_err(|()| ImageError::Torn { path: path.to_owned(), address })?
+                .to_vec();
+            if !data.is_empty() {
+                let memory_bytes = header.p_memsz(endian).max(data.len() as u64);
+                segments.push(Segment { address, data, memory_bytes });
+            }
+        }
+        if segments.is_empty() {
+            return Err(ImageError::Empty { path: path.to_owned() });
+        }
+        Ok(Self { entry: elf.entry(), segments, sha256: hex(&Sha256::digest(bytes)) })
+    }
+
+    /// Bytes that are loaded.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.data.len() as u64).sum()
+    }
+}
+
+fn check_processor(path: &Path, elf: &ElfFile64<'_, Endianness>) -> Result<(), ImageError> {
+    let header: &FileHeader64<Endianness> = elf.elf_header();
+    if header.e_machine(elf.endian()) == EM_AARCH64 && elf.endian() == Endianness::Little {
+        return Ok(());
+    }
+    let found = match elf.architecture() {
+        Architecture::Unknown => format!("processor number {}", header.e_machine(elf.endian())),
+        known => format!("{known:?}"),
+    };
+    Err(ImageError::OtherProcessor { path: path.to_owned(), found })
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The smallest image: one segment of `data` at 0x4020_0000.
+    fn elf(machine: u16, data: &[u8]) -> Vec<u8> {
+        let mut bytes = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+        bytes.extend(2_u16.to_le_bytes());
+        bytes.extend(machine.to_le_bytes());
+        bytes.extend(1_u32.to_le_bytes());
+        for word in [0x4020_0000_u64, 64, 0] {
+            bytes.extend(word.to_le_bytes());
+        }
+        bytes.extend(0_u32.to_le_bytes());
+        for half in [64_u16, 56, 1, 64, 0, 0] {
+            bytes.extend(half.to_le_bytes());
+        }
+        bytes.extend(1_u32.to_le_bytes());
+        bytes.extend(5_u32.to_le_bytes());
+        for word in [120_u64, 0x4020_0000, 0x4020_0000, data.len() as u64, data.len() as u64 + 8, 16] {
+            bytes.extend(word.to_le_bytes());
+        }
+        bytes.extend(data);
+        bytes
+    }
+
+    #[test]
+    fn a_segment_is_read_with_its_load_address_and_memory_size() {
+        let image = Image::parse(Path::new("x.elf"), &elf(183, b"abcdef")).expect("it is one");
+        assert_eq!(image.entry, 0x4020_0000);
+        let expected = Segment { address: 0x4020_0000, data: b"abcdef".to_vec(), memory_bytes: 14 };
+        assert_eq!(image.segments, [expected]);
+        assert_eq!(image.bytes(), 6);
+    }
+
+    #[test]
+    fn a_program_of_the_host_is_refused_by_name_of_its_processor() {
+        let error = Image::parse(Path::new("x.elf"), &elf(62, b"abcd")).expect_err("x86");
+        assert!(error.to_string().contains("X86_64"), "{error}");
+    }
+
+    #[test]
+    fn a_file_cut_short_is_refused_with_the_segment_s_address() {
+        let mut bytes = elf(183, b"abcdef");
+        bytes.truncate(bytes.len() - 1);
+        let error = Image::parse(Path::new("x.elf"), &bytes).expect_err("cut");
+        assert!(error.to_string().contains("0x40200000"), "{error}");
+    }
+
+    #[test]
+    fn text_is_no_image() {
+        let error = Image::parse(Path::new("x.elf"), b"hello").expect_err("text");
+        assert!(matches!(error, ImageError::NotElf { .. }), "{error}");
+    }
+}

@@ -1,0 +1,167 @@
+use std::io::Read;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use super::*;
+use crate::rig::recorder::Recorder;
+use crate::rig::testing::Pty;
+use crate::rig::watch::Watch;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const TRAIN: PulseTrain =
+    PulseTrain { cycles: 100, period_ns: 100_000_000, width_ns: 5_000_000, edge: EdgeName::Rising };
+
+/// An instrument that answers line by line as `answer` says, and remembers what it was told.
+struct FakeInstrument {
+    port: Option<Port>,
+    heard: Arc<Mutex<Vec<String>>>,
+    thread: JoinHandle<()>,
+}
+
+impl FakeInstrument {
+    fn answering(answer: impl Fn(&str, &[String]) -> Option<String> + Send + 'static) -> Self {
+        let pty = Pty::open();
+        let port = Port::open(pty.path(), 115_200, Recorder::new(&Watch::new()).no_log()).expect("it is a tty");
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&heard);
+        let mut file = pty.file();
+        let thread = std::thread::spawn(move || {
+            let mut pty = pty;
+            let (mut line, mut byte) = (Vec::new(), [0]);
+            while matches!(file.read(&mut byte), Ok(1)) {
+                if byte[0] != b'\n' {
+                    line.push(byte[0]);
+                    continue;
+                }
+                let text = String::from_utf8(std::mem::take(&mut line)).expect("SCPI is ASCII");
+                let mut log = log.lock().expect("nobody panicked");
+                log.push(text.clone());
+                if let Some(reply) = answer(&text, &log) {
+                    pty.write(format!("{reply}\n").as_bytes());
+                }
+            }
+        });
+        Self { port: Some(port), heard, thread }
+    }
+
+    fn open(&mut self) -> Result<ScpiGenerator, GeneratorError> {
+        ScpiGenerator::open(self.port.take().expect("it is opened once"))
+    }
+
+    /// Closes the port, so that everything has been heard, and returns it.
+    fn heard(self, generator: ScpiGenerator) -> Vec<String> {
+        drop(generator);
+        self.thread.join().expect("the fake did not panic");
+        Arc::into_inner(self.heard).expect("the thread ended").into_inner().expect("nobody panicked")
+    }
+}
+
+/// A well-behaved one.
+fn good(line: &str, _heard: &[String]) -> Option<String> {
+    let reply = match line {
+        "*IDN?" => "Maker,33511B,1,2",
+        "SYST:ERR?" => "+0,\"No error\"",
+        "FUNC:PULS:PER?" => "+1.00000000000000E-01",
+        "FUNC:PULS:WIDT?" => "+5.00000000000000E-03",
+        "BURS:NCYC?" => "+1.00000000000000E+02",
+        "*OPC?" => "1",
+        "OUTP?" => "0",
+        _ => return None,
+    };
+    Some(reply.to_owned())
+}
+
+#[test]
+fn a_train_is_set_armed_awaited_and_ended_in_order() {
+    let mut fake = FakeInstrument::answering(good);
+    let mut generator = fake.open().expect("it answers");
+    assert_eq!(generator.identity(), "Maker,33511B,1,2");
+    generator.prepare(&TRAIN).expect("it can");
+    generator.arm().expect("it can");
+    assert!(generator.complete(PATIENCE).expect("it answers"));
+    generator.make_safe().expect("it answers");
+    let heard = fake.heard(generator);
+    let order = ["OUTP OFF", "*RST", "FUNC PULS", "FUNC:PULS:PER 0.1", "FUNC:PULS:WIDT 0.005", "BURS:NCYC 100"];
+    let order = order.into_iter().chain(["TRIG:SOUR EXT", "OUTP ON", "INIT", "*OPC?", "ABOR", "OUTP OFF"]);
+    let mut rest = heard.iter();
+    for wanted in order {
+        assert!(rest.any(|line| line == wanted), "`{wanted}` is missing or out of order in {heard:?}");
+    }
+}
+
+#[test]
+fn every_error_in_the_queue_is_reported() {
+    let mut fake = FakeInstrument::answering(|line, heard| {
+        let asked = heard.iter().filter(|line| *line == "SYST:ERR?").count();
+        match (line, asked) {
+            ("SYST:ERR?", 2) => Some("-222,\"Data out of range\"".to_owned()),
+            ("SYST:ERR?", 3) => Some("-221,\"Settings conflict\"".to_owned()),
+            _ => good(line, heard),
+        }
+    });
+    let mut generator = fake.open().expect("it answers");
+    let error = generator.prepare(&TRAIN).expect_err("it reports errors").to_string();
+    assert!(error.contains("-222") && error.contains("-221"), "{error}");
+    fake.heard(generator);
+}
+
+#[test]
+fn a_setting_that_was_silently_changed_is_refused_with_both_values() {
+    let mut fake = FakeInstrument::answering(|line, heard| match line {
+        "FUNC:PULS:WIDT?" => Some("+4.00000000000000E-03".to_owned()),
+        _ => good(line, heard),
+    });
+    let mut generator = fake.open().expect("it answers");
+    let error = generator.prepare(&TRAIN).expect_err("the width is another").to_string();
+    assert!(error.contains("0.005") && error.contains("+4.0"), "{error}");
+    fake.heard(generator);
+}
+
+#[test]
+fn seven_digits_are_read_back_as_good_enough() {
+    let mut fake = FakeInstrument::answering(|line, heard| match line {
+        "FUNC:PULS:PER?" => Some("1.000000E-01".to_owned()),
+        _ => good(line, heard),
+    });
+    let mut generator = fake.open().expect("it answers");
+    generator.prepare(&TRAIN).expect("it can");
+    fake.heard(generator);
+}
+
+#[test]
+fn an_aborted_train_is_made_safe_although_its_completion_was_asked_for() {
+    let mut fake = FakeInstrument::answering(|line, heard| match line {
+        "*OPC?" => None,
+        "ABOR" if heard.iter().any(|line| line == "*OPC?") => Some("1".to_owned()),
+        _ => good(line, heard),
+    });
+    let mut generator = fake.open().expect("it answers");
+    generator.prepare(&TRAIN).expect("it can");
+    generator.arm().expect("it can");
+    assert!(!generator.complete(Duration::from_millis(20)).expect("it is silent"));
+    generator.make_safe().expect("it answers");
+    assert!(fake.heard(generator).ends_with(&["OUTP?".to_owned(), "SYST:ERR?".to_owned()]));
+}
+
+#[test]
+fn a_silent_instrument_is_an_error_that_names_the_port() {
+    let mut fake = FakeInstrument::answering(|_, _| None);
+    let error = fake.open().expect_err("it is silent").to_string();
+    assert!(error.contains("/dev/pts/") && error.contains("*IDN?"), "{error}");
+}
+
+#[test]
+fn an_instrument_that_is_no_generator_is_an_error_that_quotes_it() {
+    let mut fake = FakeInstrument::answering(|_, _| Some("$GNRMC,,V".to_owned()));
+    let error = fake.open().expect_err("it is a receiver").to_string();
+    assert!(error.contains("GNRMC"), "{error}");
+}
+
+#[test]
+fn nanoseconds_become_exact_decimal_seconds() {
+    for (ns, text) in
+        [(1, "0.000000001"), (5_000_000, "0.005"), (1_000_000_000, "1"), (12_300_000_000, "12.3"), (0, "0")]
+    {
+        assert_eq!(seconds(ns), text);
+    }
+}

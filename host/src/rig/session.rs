@@ -1,0 +1,299 @@
+//! One session: the board is loaded and started, then two bursts of edges are fired at it and captured, the preamble
+//! that labels the seconds and the edges of the measurement. Nothing talks to the probe after loading.
+//!
+//! Only what happened is recorded here; what it means is found by replaying the recording.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ppsrig_wire::{CapturePlan, EdgeDirection, FromBoard, Identity};
+use thiserror::Error;
+
+use crate::bench_file::EdgeName;
+use crate::events::{BoardEvent, Burst, RigEvent};
+use crate::plan::Plan;
+use crate::rig::generator::{Generator, GeneratorError, PulseTrain};
+use crate::rig::interval_counter::IntervalCounter;
+use crate::rig::link::{Link, LinkError, Needs, check_identity};
+use crate::rig::port::PortError;
+use crate::rig::probe::{self, ProbeError, Progress, Report, Target, Task};
+use crate::rig::recorder::Log;
+use crate::rig::reference::{Reference, ReferenceError};
+use crate::rig::watch::{Deadline, Halt, Watch};
+
+/// How often the instruments are looked at during a burst.
+const LOOK: Duration = Duration::from_millis(20);
+/// How much longer than its own length a burst may take: the wait for the reference's next pulse, and slow answers.
+const BURST_MARGIN: Duration = Duration::from_secs(8);
+/// For readings of a burst's last edge that are still under way on a slow port.
+const LINGER: Duration = Duration::from_millis(250);
+/// Edges of the preamble come once a second, so that each is aligned with a pulse of the reference.
+const PREAMBLE_PERIOD_NS: u64 = 1_000_000_000;
+
+/// Why a session ended early.
+#[derive(Debug, Error)]
+pub enum SessionError {
+    /// the probe
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// the link
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// the generator
+    #[error(transparent)]
+    Generator(#[from] GeneratorError),
+    /// the reference
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    /// the interval counter's port
+    #[error("interval counter: {0}")]
+    IntervalCounter(PortError),
+    /// a burst takes too long
+    #[error(
+        "the generator has not completed {cycles} edges after {seconds} s; does the reference's PPS reach its trigger \
+         input?",
+        seconds = allowed.as_secs()
+    )]
+    Late {
+        /// Edges commanded.
+        cycles: u32,
+        /// What was allowed.
+        allowed: Duration,
+    },
+    /// what the preamble showed
+    #[error("{0}")]
+    Refused(String),
+    /// interrupted, or the recording failed
+    #[error(transparent)]
+    Halt(#[from] Halt),
+}
+
+/// What a session tells while it goes on, for people.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// The image is being loaded.
+    Loading(Progress),
+    /// It is loaded.
+    Loaded(&'a Report),
+    /// The board has said who it is.
+    Identified(&'a Identity),
+    /// A burst is under way.
+    Firing {
+        /// Which.
+        burst: Burst,
+        /// Edges commanded.
+        commanded: u32,
+        /// Edges captured so far, as the board's records arrive.
+        captured: u32,
+    },
+    /// A burst is complete.
+    Fired(Burst),
+}
+
+/// Gets the steps.
+pub type OnStep<'a> = &'a mut dyn FnMut(Step<'_>);
+/// Judges the preamble by what is recorded so far; an error ends the run.
+pub type Judge<'a> = &'a mut dyn FnMut() -> Result<(), String>;
+
+/// The opened instruments, and what is done with them.
+pub struct Rig {
+    /// The board's link.
+    pub link: Link,
+    /// The generator.
+    pub generator: Box<dyn Generator>,
+    /// The reference.
+    pub reference: Reference,
+    /// The interval counter, if there is one.
+    pub interval_counter: Option<IntervalCounter>,
+    /// The board behind its probe.
+    pub target: Target,
+    /// What is loaded.
+    pub image: PathBuf,
+    /// What is needed of the board.
+    pub needs: Needs,
+    /// Which transition is the edge.
+    pub edge: EdgeName,
+    /// `rig.log`.
+    pub log: Log,
+    /// What every wait looks at.
+    pub watch: Watch,
+}
+
+impl Rig {
+    /// Runs one session; the generator is safe afterwards, however it ended.
+    ///
+    /// # Errors
+    /// What ended it early. What happened up to then is recorded.
+    pub fn session(
+        &mut self,
+        plan: &Plan,
+        (session, seed): (u32, u64),
+        judge: Judge<'_>,
+        step: OnStep<'_>,
+    ) -> Result<(), SessionError> {
+        let result = self.load_and_fire(plan, (session, seed), judge, step);
+        match self.generator.make_safe() {
+            Err(error) if result.is_ok() => Err(error.into()),
+            Err(error) => {
+                log::warn!("{error}; is its output off?");
+                result
+            }
+            Ok(()) => result,
+        }
+    }
+
+    fn load_and_fire(
+        &mut self,
+        plan: &Plan,
+        (session, seed): (u32, u64),
+        judge: Judge<'_>,
+        step: OnStep<'_>,
+    ) -> Result<(), SessionError> {
+        self.log.did(&RigEvent::SessionStarted { session, seed });
+        self.load(step)?;
+        let identity = self.link.identify(&self.watch)?;
+        check_identity(&identity, self.needs)?;
+        step(Step::Identified(&identity));
+        let preamble = PulseTrain {
+            cycles: plan.preamble_edges,
+            period_ns: PREAMBLE_PERIOD_NS,
+            width_ns: plan.width_ns,
+            edge: self.edge,
+        };
+        self.burst(plan, (2 * session - 1, Burst::Preamble, session), &preamble, step)?;
+        judge().map_err(SessionError::Refused)?;
+        let edges = PulseTrain { cycles: plan.edges, period_ns: plan.period_ns, ..preamble };
+        self.burst(plan, (2 * session, Burst::Edges, session), &edges, step)
+    }
+
+    fn load(&mut self, step: OnStep<'_>) -> Result<(), SessionError> {
+        let began = self.log.clock().now();
+        let task = Task::Load { target: self.target.clone(), image: self.image.clone() };
+        let result = probe::perform(&task, &self.watch, &mut |progress| step(Step::Loading(progress)));
+        let operations = match &result {
+            Ok((report, _)) => report.operations,
+            Err(error) => error.operations(),
+        };
+        self.log.did(&RigEvent::ProbeUsed { purpose: "load".to_owned(), began, operations });
+        let (report, _) = result?;
+        step(Step::Loaded(&report));
+        Ok(())
+    }
+
+    fn burst(
+        &mut self,
+        plan: &Plan,
+        (window, burst, session): (u32, Burst, u32),
+        train: &PulseTrain,
+        step: OnStep<'_>,
+    ) -> Result<(), SessionError> {
+        self.generator.prepare(train)?;
+        let direction = match train.edge {
+            EdgeName::Rising => EdgeDirection::Rising,
+            EdgeName::Falling => EdgeDirection::Falling,
+        };
+        let capture = CapturePlan { window, mode: plan.mode, direction, clock_id: plan.clock_id };
+        self.link.start_capture(capture, &self.watch)?;
+        self.log.did(&RigEvent::WindowOpened { window, burst, session });
+        let fired = self.fire(window, burst, train, step);
+        if let Err(error) = &fired {
+            // The train may still be running: first it is ended, then the window is closed.
+            log::info!("burst ended early: {error}");
+            let _told_later = self.generator.make_safe();
+        }
+        let closed = self.close(window, fired.is_ok());
+        fired.and(closed)?;
+        step(Step::Fired(burst));
+        Ok(())
+    }
+
+    fn fire(
+        &mut self,
+        window: u32,
+        burst: Burst,
+        train: &PulseTrain,
+        step: OnStep<'_>,
+    ) -> Result<(), SessionError> {
+        let sent = self.log.clock().now();
+        self.generator.arm()?;
+        self.log.did(&RigEvent::GeneratorArmed {
+            window,
+            cycles: train.cycles,
+            period_ns: train.period_ns,
+            width_ns: train.width_ns,
+            sent,
+        });
+        match self.await_train(window, burst, train, step) {
+            Ok(()) => {
+                self.log.did(&RigEvent::GeneratorDone { window });
+                Ok(())
+            }
+            Err(error) => {
+                if matches!(error, SessionError::Generator(_) | SessionError::Late { .. }) {
+                    self.log.did(&RigEvent::GeneratorFailed { window, reason: error.to_string() });
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn await_train(
+        &mut self,
+        window: u32,
+        burst: Burst,
+        train: &PulseTrain,
+        step: OnStep<'_>,
+    ) -> Result<(), SessionError> {
+        let allowed = train.duration() + BURST_MARGIN;
+        let deadline = Deadline::after(allowed);
+        let mut captured = 0;
+        loop {
+            self.watch.check()?;
+            if self.generator.complete(Duration::ZERO)? {
+                return Ok(());
+            }
+            if deadline.passed() {
+                return Err(SessionError::Late { cycles: train.cycles, allowed });
+            }
+            self.look_at_instruments()?;
+            // One wait an iteration, then everything that has arrived.
+            let mut wait = LOOK;
+            while let Some(event) = self.link.next(wait)? {
+                captured = captured.max(captured_of(&event, window));
+                wait = Duration::ZERO;
+            }
+            step(Step::Firing { burst, commanded: train.cycles, captured });
+        }
+    }
+
+    /// The readers record by themselves; this is how a vanished port is noticed.
+    fn look_at_instruments(&mut self) -> Result<(), SessionError> {
+        self.reference.poll()?;
+        if let Some(counter) = &mut self.interval_counter {
+            counter.poll().map_err(SessionError::IntervalCounter)?;
+        }
+        Ok(())
+    }
+
+    /// Closes the window, also while everything is being ended: the board's own count is worth the few seconds.
+    fn close(&mut self, window: u32, in_order: bool) -> Result<(), SessionError> {
+        let watch = if in_order { self.watch.clone() } else { Watch::new() };
+        self.link.stop_capture(window, &watch, &mut |_| {})?;
+        self.log.did(&RigEvent::WindowClosed { window });
+        if in_order {
+            std::thread::sleep(LINGER);
+        }
+        Ok(())
+    }
+}
+
+/// How many captures of the window the board has made by this event.
+fn captured_of(event: &BoardEvent, window: u32) -> u32 {
+    match event {
+        BoardEvent::Frame { message: FromBoard::Capture(capture), .. } if capture.window == window => {
+            capture.number.saturating_add(1)
+        }
+        BoardEvent::Frame { message: FromBoard::Heartbeat(beat), .. } if beat.window == window => beat.captured,
+        _ => 0,
+    }
+}

@@ -1,0 +1,102 @@
+//! What every wait of the rig looks at besides its own deadline: whether the user interrupted the run, and whether the
+//! recording can still be written.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Why everything has to end now.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Halt {
+    /// SIGINT or SIGTERM.
+    #[error("interrupted")]
+    Interrupted,
+    /// A recording under `raw/` could not be written.
+    #[error("cannot write the recording: {0}")]
+    Recording(String),
+}
+
+/// Shared by everything that waits.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    interrupted: Arc<AtomicBool>,
+    recording_failure: Arc<Mutex<Option<String>>>,
+}
+
+impl Watch {
+    /// One that nothing interrupts.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes SIGINT and SIGTERM raise the flag; a second one of them ends the process at once.
+    ///
+    /// # Errors
+    /// If the handlers cannot be installed.
+    pub fn catch_signals(&self) -> std::io::Result<()> {
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register_conditional_shutdown(signal, 2, Arc::clone(&self.interrupted))?;
+            signal_hook::flag::register(signal, Arc::clone(&self.interrupted))?;
+        }
+        Ok(())
+    }
+
+    /// Says that a recording could not be written. Only the first failure is kept.
+    pub fn recording_failed(&self, reason: String) {
+        let mut failure = self.recording_failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert(reason);
+    }
+
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// The reason to end.
+    pub fn check(&self) -> Result<(), Halt> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(Halt::Interrupted);
+        }
+        match self.recording_failure.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            Some(reason) => Err(Halt::Recording(reason.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A point in time by which something must have happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline(Instant);
+
+impl Deadline {
+    /// The time `allowed` from now.
+    #[must_use]
+    pub fn after(allowed: Duration) -> Self {
+        Self(Instant::now() + allowed)
+    }
+
+    /// What is left of it.
+    #[must_use]
+    pub fn left(self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
+    }
+
+    /// Whether it has passed.
+    #[must_use]
+    pub fn passed(self) -> bool {
+        self.left().is_zero()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_recording_failure_is_the_one_that_is_told() {
+        let watch = Watch::new();
+        assert_eq!(watch.check(), Ok(()));
+        watch.recording_failed("link.log: no space left".to_owned());
+        watch.recording_failed("rig.log: no space left".to_owned());
+        assert_eq!(watch.check(), Err(Halt::Recording("link.log: no space left".to_owned())));
+    }
+}
