@@ -16,9 +16,13 @@ fn main() -> ExitCode {
         }
     };
     cli.run().unwrap_or_else(|error| {
-        eprintln!("error: {error}");
-        for cause in error.chain().skip(1) {
-            eprintln!("  because {cause}");
+        let mut said = error.to_string();
+        eprintln!("error: {said}");
+        for cause in error.chain().skip(1).map(ToString::to_string) {
+            if !said.contains(&cause) {
+                eprintln!("  because {cause}");
+                said = cause;
+            }
         }
         ExitCode::from(FAILED)
     })

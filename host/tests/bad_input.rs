@@ -81,13 +81,15 @@ fn a_bring_up_command_that_is_missing_or_fails_is_named_with_its_last_words() {
     let place = Place::new();
     let missing = bench_with(&[("[\"vbench\", \"--run-dir\", \"@run\", \"--echo\"]", "[\"no-such-bench\"]")]);
     let missing = place.file("missing.toml", missing);
-    let output = place.ppsrig(["flash", missing.to_str().expect("it is text")]).output().expect("ppsrig starts");
+    let output =
+        place.ppsrig(["flash", missing.to_str().expect("it is text")]).output().expect("ppsrig starts");
     let stderr = refusal(&output);
     assert!(stderr.contains("no program `no-such-bench`") && stderr.contains("PATH"), "{stderr}");
     let failing = "[\"sh\", \"-c\", \"echo the relay is stuck >&2; exit 7\"]";
     let failing = bench_with(&[("[\"vbench\", \"--run-dir\", \"@run\", \"--echo\"]", failing)]);
     let failing = place.file("failing.toml", failing);
-    let output = place.ppsrig(["flash", failing.to_str().expect("it is text")]).output().expect("ppsrig starts");
+    let output =
+        place.ppsrig(["flash", failing.to_str().expect("it is text")]).output().expect("ppsrig starts");
     let stderr = refusal(&output);
     assert!(stderr.contains("exit status: 7") && stderr.contains("the relay is stuck"), "{stderr}");
 }

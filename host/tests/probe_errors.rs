@@ -7,14 +7,16 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{PATIENCE, Place, bench_with, bench_without_bring_up, fixtures, image, needs_virtual_bench, refusal, text};
+use common::{
+    PATIENCE, Place, bench_with, bench_without_bring_up, fixtures, image, refusal, text, virtual_bench,
+};
 use object::{Object, ObjectSection, ObjectSymbol};
 
 const ALLOWED: Duration = Duration::from_secs(10);
 
 /// Runs ppsrig, which has to refuse in time, and returns what it said. Nothing may be left running.
 fn refused_in_time(place: &Place, arguments: &[&str]) -> String {
-    needs_virtual_bench();
+    let _turn = virtual_bench();
     let started = Instant::now();
     let output = place.ppsrig(arguments).output().expect("ppsrig starts");
     let taken = started.elapsed();
@@ -57,7 +59,10 @@ fn a_missing_probe_points_to_the_list() {
     let place = Place::new();
     let bench = place.file("no-probe.toml", bench_with(&[("@run/swd.sock", "@run/other.sock")]));
     let stderr = refused_in_time(&place, &["flash", &bench.display().to_string()]);
-    assert!(stderr.contains("cannot open probe 20b7:9db1:unix:") && stderr.contains("ppsrig list"), "{stderr}");
+    assert!(
+        stderr.contains("cannot open probe 20b7:9db1:unix:") && stderr.contains("ppsrig list"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -87,7 +92,8 @@ fn a_probe_that_another_ppsrig_holds_names_it_and_a_hung_probe_is_given_up() {
 #[test]
 fn an_image_linked_for_another_board_is_refused_with_the_board_s_ram() {
     let place = Place::new();
-    let description = std::fs::read_to_string(fixtures().join("boards/qemu-virt-a53.yaml")).expect("it is there");
+    let description =
+        std::fs::read_to_string(fixtures().join("boards/qemu-virt-a53.yaml")).expect("it is there");
     assert!(description.contains("0x40000000") && description.contains("0x48000000"), "{description}");
     let elsewhere = description.replace("0x40000000", "0x80000000").replace("0x48000000", "0x88000000");
     let elsewhere = place.file("elsewhere.yaml", elsewhere);
@@ -100,7 +106,6 @@ fn an_image_linked_for_another_board_is_refused_with_the_board_s_ram() {
 
 #[test]
 fn a_protocol_version_from_the_future_is_refused_with_both_versions() {
-    needs_virtual_bench();
     let place = Place::new();
     let future = image_of_the_future(&place, 77);
     let stderr = refused_in_time(&place, &["run", "--image", &future.display().to_string()]);

@@ -88,7 +88,7 @@ impl CounterRate {
     }
 }
 
-/// Measures the rate. None with fewer than two readings, or when the counter did not advance.
+/// Measures the rate. `period_ps` is the longest one of the bursts. None with fewer than two readings, or when the counter did not advance.
 #[must_use]
 pub fn measure(readings: &[Reading], time_base: &'static str, period_ps: i128) -> Option<CounterRate> {
     let (first, last) = (readings.first()?, readings.last()?);

@@ -141,7 +141,7 @@ fn session_rate(context: Context<'_>, bursts: &[Burstful<'_>]) -> Option<Counter
     let stamped = bursts.iter().any(|burst| !burst.stamps.is_empty());
     let base = if stamped { "interval counter, edges" } else { "the generator's nominal times" };
     let period_ns =
-        bursts.iter().filter_map(|burst| burst.window.arming).map(|arming| arming.period_ns).min()?;
+        bursts.iter().filter_map(|burst| burst.window.arming).map(|arming| arming.period_ns).max()?;
     let by_mode = |mode: Mode| {
         let rows = bursts.iter().flat_map(|burst| paired(burst).map(move |row| (burst, row)));
         let rows = rows.filter(|(_, row)| row.mode == Some(mode));

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use crate::bench_file::{self, BenchFile};
 use crate::rig::bring_up::{BringUp, Surroundings};
+use crate::rig::image::Image;
 use crate::rig::watch::Watch;
 use crate::units::Hertz;
 
@@ -81,6 +82,18 @@ impl Bench {
         self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
+    /// Refuses an image that is none before anything is brought up; one that the bring-up itself makes comes later.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check_image(&self, given: Option<&Path>) -> anyhow::Result<()> {
+        let image = given.unwrap_or(&self.declared.board.image);
+        if !image.starts_with("@run") {
+            Image::read(image)?;
+        }
+        Ok(())
+    }
+
     /// Brings the bench up, if it needs that. `log` takes the stderr of its bring-up command.
     ///
     /// # Errors
@@ -107,10 +120,9 @@ impl Bench {
 
 /// A folder with a short name: the path of a Unix socket in it must stay under 108 bytes.
 fn scratch_folder() -> anyhow::Result<TempDir> {
-    tempfile::Builder::new()
-        .prefix("ppsrig-")
-        .tempdir()
-        .with_context(|| format!("cannot make a scratch folder in {}; set TMPDIR", std::env::temp_dir().display()))
+    tempfile::Builder::new().prefix("ppsrig-").tempdir().with_context(|| {
+        format!("cannot make a scratch folder in {}; set TMPDIR", std::env::temp_dir().display())
+    })
 }
 
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {

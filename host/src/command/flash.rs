@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::ValueHint;
 
-use super::bench;
+use super::{bench, say};
 use crate::rig::image::Image;
 use crate::rig::probe::lock::ProbeLock;
 use crate::rig::probe::{self, Report, Target, Task};
@@ -40,9 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
     let bench = args.bench.read()?;
-    if let Some(image) = &args.image {
-        Image::read(image)?;
-    }
+    bench.check_image(args.image.as_deref())?;
     let up = bench.bring_up(None, 1, &watch)?;
     let image = args.image.as_ref().unwrap_or(&up.bench.board.image);
     let sha256 = Image::read(image)?.sha256;
@@ -51,15 +49,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let task = Task::Load { target, image: image.clone() };
     let (report, _) = probe::perform(&task, &watch, &mut |step| log::info!("{step:?}"))?;
     if args.json {
-        println!("{}", serde_json::json!({ "image": image, "sha256": sha256, "report": report }));
+        say(&format!("{}\n", serde_json::json!({ "image": image, "sha256": sha256, "report": report })))?;
     } else {
-        println!("{}\nsha256 {sha256}", describe(image, &report));
+        say(&format!("{}\nsha256 {sha256}\n", describe(image, &report)))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// "virt.elf: 40960 bytes in 2 segments loaded and verified in 0.312 s (write 131 kB/s), ...".
-pub(super) fn describe(image: &Path, report: &Report) -> String {
+fn describe(image: &Path, report: &Report) -> String {
     let seconds = |ns: u64| ns as f64 / 1e9;
     let rate = report.bytes as f64 / 1000.0 / seconds(report.write_ns).max(1e-9);
     format!(

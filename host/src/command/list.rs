@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::say;
 use crate::rig::probe::{self, ListedProbe, Task};
 use crate::rig::watch::Watch;
 
@@ -35,42 +36,39 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let watch = Watch::new();
     let (_, probes) = probe::perform(&Task::List, &watch, &mut |_| {})?;
     let ports = serial_ports(Path::new("/dev"));
-    if args.json {
-        println!("{}", serde_json::json!({ "probes": probes, "serial_ports": ports }));
-        return Ok(ExitCode::SUCCESS);
-    }
-    print_probes(&probes);
-    println!();
-    print_ports(&ports);
+    say(&if args.json {
+        format!("{}\n", serde_json::json!({ "probes": probes, "serial_ports": ports }))
+    } else {
+        format!("{}\n{}", probe_lines(&probes), port_lines(&ports))
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_probes(probes: &[ListedProbe]) {
+fn probe_lines(probes: &[ListedProbe]) -> String {
     if probes.is_empty() {
-        println!("probes: none (a probe behind a socket, such as that of the virtual bench, is not listed)");
-        return;
+        return "probes: none (a probe behind a socket, such as that of the virtual bench, is not listed)\n"
+            .to_owned();
     }
-    println!("probes:");
+    let mut lines = "probes:\n".to_owned();
     for probe in probes {
-        let refused = if probe.accessible { "" } else { "  (permission denied: udev rules for this probe are missing)" };
-        println!("  {}  {}{refused}", probe.selector, probe.name);
+        let refused = if probe.accessible { "" } else { "  (permission denied: its udev rules are missing)" };
+        lines += &format!("  {}  {}{refused}\n", probe.selector, probe.name);
     }
+    lines
 }
 
-fn print_ports(ports: &[SerialPort]) {
+fn port_lines(ports: &[SerialPort]) -> String {
     if ports.is_empty() {
-        println!("serial ports: none");
-        return;
+        return "serial ports: none\n".to_owned();
     }
-    println!("serial ports:");
+    let mut lines = "serial ports:\n".to_owned();
     for port in ports {
         let refused = if port.accessible { "" } else { "  (permission denied: join the group dialout)" };
-        if port.port == port.device {
-            println!("  {}{refused}", port.port.display());
-        } else {
-            println!("  {}  ({}){refused}", port.port.display(), port.device.display());
-        }
+        let device =
+            if port.port == port.device { String::new() } else { format!("  ({})", port.device.display()) };
+        lines += &format!("  {}{device}{refused}\n", port.port.display());
     }
+    lines
 }
 
 /// Ports by their lasting name under `serial/by-id` where they have one: `ttyUSB0` is another one after a reboot.
@@ -96,7 +94,8 @@ fn serial_ports(dev: &Path) -> Vec<SerialPort> {
 /// USB, ACM and SoC serial ports; of the legacy ttyS only those with hardware behind them.
 fn is_port(name: &str, path: &Path) -> bool {
     let numbered = |prefix: &str| {
-        name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+        name.strip_prefix(prefix)
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
     };
     if numbered("ttyS") {
         let kind = Path::new("/sys/class/tty").join(path.file_name().unwrap_or_default()).join("type");

@@ -9,9 +9,11 @@ pub mod run;
 pub mod validate;
 
 use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::rig::{guard, probe};
@@ -81,6 +83,15 @@ impl Cli {
             Command::ProbeWorker => Ok(probe::worker::run()),
             Command::Guard { scratch, command } => Ok(guard::run(command, scratch.as_deref())),
         }
+    }
+}
+
+/// Prints data on stdout; a reader that has gone away is no error.
+fn say(text: &str) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
+        _ => Ok(()),
     }
 }
 

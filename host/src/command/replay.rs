@@ -62,7 +62,7 @@ impl Outcome {
 /// What [`finish`] answers.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let outcome = finish(&args.dir, args.out.as_deref(), args.json)?;
-    print!("{}", outcome.text);
+    super::say(&outcome.text)?;
     Ok(outcome.exit_code())
 }
 

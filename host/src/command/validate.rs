@@ -23,7 +23,7 @@ pub struct Args {
 /// Every problem of the file, one a line.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let bench = bench_file::read(&args.file)?;
-    print!("{}: good\n{}", args.file.display(), description(&bench, &|path| path.exists()));
+    super::say(&format!("{}: good\n{}", args.file.display(), description(&bench, &|path| path.exists())))?;
     Ok(ExitCode::SUCCESS)
 }
 

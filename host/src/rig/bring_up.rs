@@ -138,7 +138,9 @@ impl BringUp {
             watch.check()?;
             match self.lines.recv_timeout(LOOK) {
                 Ok(line) => match line.strip_prefix("READY") {
-                    Some(facts) if facts.is_empty() || facts.starts_with(' ') => return Ok(facts.trim().to_owned()),
+                    Some(facts) if facts.is_empty() || facts.starts_with(' ') => {
+                        return Ok(facts.trim().to_owned());
+                    }
                     _ => {}
                 },
                 Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
@@ -146,7 +148,8 @@ impl BringUp {
                     return Err(BringUpError::Late { command: command.to_owned(), output: last_lines(log) });
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    let status = self.guard.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+                    let status =
+                        self.guard.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
                     return Err(BringUpError::Ended {
                         command: command.to_owned(),
                         status,
@@ -176,7 +179,11 @@ impl Drop for BringUp {
     }
 }
 
-fn guard_command(program: &Path, arguments: &[String], surroundings: &Surroundings) -> std::io::Result<Command> {
+fn guard_command(
+    program: &Path,
+    arguments: &[String],
+    surroundings: &Surroundings,
+) -> std::io::Result<Command> {
     let run_dir = &surroundings.run_dir;
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("guard").arg("--scratch").arg(run_dir).arg("--").arg(program);
@@ -200,7 +207,8 @@ fn find_program(program: &str) -> Result<PathBuf, BringUpError> {
     if program.contains('/') {
         return Ok(PathBuf::from(program));
     }
-    let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_owned())).unwrap_or_default();
+    let beside =
+        std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_owned())).unwrap_or_default();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(beside.clone()).chain(std::env::split_paths(&path));
     let found = folders.map(|folder| folder.join(program)).find(|candidate| candidate.is_file());

@@ -48,7 +48,9 @@ pub enum GeneratorError {
         allowed: Duration,
     },
     /// a reply that is not what was asked for
-    #[error("generator {address}: `{reply}` is no answer to `{query}`; does another instrument sit on this port?")]
+    #[error(
+        "generator {address}: `{reply}` is no answer to `{query}`; does another instrument sit on this port?"
+    )]
     BadReply {
         /// The port.
         address: String,
@@ -68,7 +70,9 @@ pub enum GeneratorError {
         errors: String,
     },
     /// it silently set something else
-    #[error("generator {address}: {setting} was set to {wanted} but reads back as {found}; it cannot do what was asked for")]
+    #[error(
+        "generator {address}: {setting} was set to {wanted} but reads back as {found}; it cannot do what was asked for"
+    )]
     NotSet {
         /// The port.
         address: String,

@@ -65,7 +65,8 @@ mod tests {
     fn a_process_that_has_a_file_open_is_named() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         let open = fs::File::open(file.path()).expect("just created");
-        let mut child = Command::new("sleep").arg("60").stdin(Stdio::from(open)).spawn().expect("sleep starts");
+        let mut child =
+            Command::new("sleep").arg("60").stdin(Stdio::from(open)).spawn().expect("sleep starts");
         let deadline = crate::rig::watch::Deadline::after(std::time::Duration::from_secs(20));
         let expected = vec![Process { pid: child.id(), name: "sleep".to_owned() }];
         let mut found = holders(file.path());

@@ -12,7 +12,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ImageError {
     /// not readable
-    #[error("{path}: cannot read the image: {reason}; build it with `just firmware`, or give another with --image")]
+    #[error(
+        "{path}: cannot read the image: {reason}; build it with `just firmware`, or give another with --image"
+    )]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -42,7 +44,9 @@ pub enum ImageError {
         path: PathBuf,
     },
     /// a segment points outside the file
-    #[error("{path}: the segment at {address:#x} lies outside the file; the file is cut short, build it again")]
+    #[error(
+        "{path}: the segment at {address:#x} lies outside the file; the file is cut short, build it again"
+    )]
     Torn {
         /// The file.
         path: PathBuf,

@@ -84,7 +84,9 @@ impl IntervalCounter {
         self.shown.bytes += bytes.len() as u64;
         for stamped in self.decoder.push(&bytes, at) {
             match stamped.event {
-                IntervalEvent::Stamp(stamp) if stamp.channel == IntervalChannel::A => self.shown.stamps_a += 1,
+                IntervalEvent::Stamp(stamp) if stamp.channel == IntervalChannel::A => {
+                    self.shown.stamps_a += 1
+                }
                 IntervalEvent::Stamp(_) => self.shown.stamps_b += 1,
                 IntervalEvent::ReferenceLost => self.shown.reference_lost = true,
                 IntervalEvent::Refused { reason } => self.shown.refused = Some(reason),
@@ -103,9 +105,12 @@ mod tests {
     #[test]
     fn readings_are_counted_by_channel() {
         let mut pty = Pty::open();
-        let port = Port::open(pty.path(), 115_200, Recorder::new(&Watch::new()).no_log()).expect("it is a tty");
+        let port =
+            Port::open(pty.path(), 115_200, Recorder::new(&Watch::new()).no_log()).expect("it is a tty");
         let mut counter = IntervalCounter::new(port, IntervalCounterDriver::Ticc);
-        pty.write(b"# banner\r\n1.000000000001 chA\r\n1.000000000002 chB\r\n2.000000000001 chA\r\nrubbish\r\n");
+        pty.write(
+            b"# banner\r\n1.000000000001 chA\r\n1.000000000002 chB\r\n2.000000000001 chA\r\nrubbish\r\n",
+        );
         let all = |shown: &Shown| shown.refused.is_some();
         let ended = counter.listen(Duration::from_secs(20), &Watch::new(), all).expect("the port is there");
         assert_eq!(ended, Ok(()));

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use ppsrig_wire::frame::{self, MAX_FRAME};
 use ppsrig_wire::{
-    AckOutcome, Capabilities, CapturePlan, CaptureTotals, EdgeMode, FromBoard, Identity, PROTOCOL_VERSION, ToBoard,
+    AckOutcome, Capabilities, CapturePlan, CaptureTotals, EdgeMode, FromBoard, Identity, PROTOCOL_VERSION,
+    ToBoard,
 };
 use thiserror::Error;
 
@@ -16,7 +17,8 @@ use crate::rig::watch::{Deadline, Halt, Watch};
 
 /// How long each of the three tries of a command may take. The first is short: a board that has just been started may
 /// not listen yet.
-const TRIES: [Duration; 3] = [Duration::from_millis(400), Duration::from_millis(1200), Duration::from_millis(2400)];
+const TRIES: [Duration; 3] =
+    [Duration::from_millis(400), Duration::from_millis(1200), Duration::from_millis(2400)];
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Why the board does not do what it is told.
@@ -53,7 +55,9 @@ pub enum LinkError {
         ours: u16,
     },
     /// what the bench file says of the board is not what it says of itself
-    #[error("the bench file says that the board is {declared}, the board `{board}` says that it is {itself}; correct `emulated`")]
+    #[error(
+        "the bench file says that the board is {declared}, the board `{board}` says that it is {itself}; correct `emulated`"
+    )]
     Emulated {
         /// By the bench file.
         declared: &'static str,
@@ -117,7 +121,8 @@ impl Link {
         while self.events.is_empty() {
             match self.port.read(deadline.left())? {
                 Some((at, bytes)) => {
-                    self.events.extend(self.decoder.push(&bytes, at).into_iter().map(|stamped| stamped.event));
+                    self.events
+                        .extend(self.decoder.push(&bytes, at).into_iter().map(|stamped| stamped.event));
                 }
                 None => return Ok(None),
             }
@@ -136,12 +141,16 @@ impl Link {
     /// # Errors
     /// [`LinkError`]
     pub fn identify(&mut self, watch: &Watch) -> Result<Identity, LinkError> {
-        let identity = self.command(&ToBoard::Identify, "Identify", watch, &mut |_| {}, |message, sequence| {
-            match message {
+        let identity = self.command(
+            &ToBoard::Identify,
+            "Identify",
+            watch,
+            &mut |_| {},
+            |message, sequence| match message {
                 FromBoard::Identity(identity) if identity.command == sequence => Some(Ok(identity.clone())),
                 _ => None,
-            }
-        })?;
+            },
+        )?;
         if identity.protocol == PROTOCOL_VERSION {
             return Ok(identity);
         }
@@ -158,10 +167,16 @@ impl Link {
     /// [`LinkError`]
     pub fn start_capture(&mut self, plan: CapturePlan, watch: &Watch) -> Result<(), LinkError> {
         let name = "StartCapture";
-        self.command(&ToBoard::StartCapture(plan), name, watch, &mut |_| {}, |message, sequence| match message {
-            FromBoard::Ack { command, outcome } if *command == sequence => Some(accepted(*outcome, name)),
-            _ => None,
-        })
+        self.command(
+            &ToBoard::StartCapture(plan),
+            name,
+            watch,
+            &mut |_| {},
+            |message, sequence| match message {
+                FromBoard::Ack { command, outcome } if *command == sequence => Some(accepted(*outcome, name)),
+                _ => None,
+            },
+        )
     }
 
     /// Closes a capture window; every record of it has arrived before this returns. `also` sees what else comes in.

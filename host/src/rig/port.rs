@@ -126,7 +126,15 @@ impl Port {
             let (log, closing) = (log.clone(), Arc::clone(&closing));
             std::thread::spawn(move || read_until_closed(reader, &log, &closing, &sender))
         };
-        Self { address: address.to_owned(), writer, arrivals, vanished: None, log, closing, reader: Some(reader) }
+        Self {
+            address: address.to_owned(),
+            writer,
+            arrivals,
+            vanished: None,
+            log,
+            closing,
+            reader: Some(reader),
+        }
     }
 
     /// As the bench file names it.
@@ -236,7 +244,8 @@ fn tty_error(address: &str, error: &serialport::Error) -> PortError {
 }
 
 fn connect(address: &str, host: &str, port: u16) -> Result<Halves, PortError> {
-    let failed = |error: std::io::Error| PortError::Open { address: address.to_owned(), reason: error.to_string() };
+    let failed =
+        |error: std::io::Error| PortError::Open { address: address.to_owned(), reason: error.to_string() };
     let mut last = std::io::Error::new(ErrorKind::NotFound, "the host name has no address");
     for candidate in (host, port).to_socket_addrs().map_err(failed)? {
         match TcpStream::connect_timeout(&candidate, CONNECT_TIMEOUT) {

@@ -118,7 +118,8 @@ mod tests {
         assert!(first <= second);
         let bytes = std::fs::read(file.path()).expect("it was written");
         let read = raw_log::parse(&bytes, "link").expect("it is whole");
-        let payloads: Vec<_> = read.records.iter().map(|record| (record.at, record.payload.as_slice())).collect();
+        let payloads: Vec<_> =
+            read.records.iter().map(|record| (record.at, record.payload.as_slice())).collect();
         assert_eq!(payloads, [(first, b"\x00a".as_slice()), (second, b"b".as_slice())]);
     }
 

@@ -138,13 +138,17 @@ impl Reference {
 
     fn heard(&self) -> String {
         if let Some(source) = self.void {
-            return format!("{source:?} without a time; the receiver has no fix: does its antenna see the sky?");
+            return format!(
+                "{source:?} without a time; the receiver has no fix: does its antenna see the sky?"
+            );
         }
         match (&self.refused, self.bytes) {
             (_, 0) => "nothing was heard; is it switched on, and is this its port?".to_owned(),
             (Some(reason), bytes) => format!("{bytes} bytes were heard, the last of them refused: {reason}"),
             (None, bytes) => {
-                format!("{bytes} bytes were heard, none of them a time message; are `baud` and `driver` right?")
+                format!(
+                    "{bytes} bytes were heard, none of them a time message; are `baud` and `driver` right?"
+                )
             }
         }
     }

@@ -204,7 +204,12 @@ impl Generator for ScpiGenerator {
         let reply = self.query("OUTP?")?;
         if scpi::flag(&reply) != Ok(false) {
             let address = self.port.address().to_owned();
-            return Err(GeneratorError::NotSet { address, setting: "OUTP?", wanted: "0".to_owned(), found: reply });
+            return Err(GeneratorError::NotSet {
+                address,
+                setting: "OUTP?",
+                wanted: "0".to_owned(),
+                found: reply,
+            });
         }
         for error in self.errors()? {
             log::warn!("generator: {error} while the output was switched off");

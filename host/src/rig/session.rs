@@ -50,13 +50,15 @@ pub enum SessionError {
     IntervalCounter(PortError),
     /// a burst takes too long
     #[error(
-        "the generator has not completed {cycles} edges after {seconds} s; does the reference's PPS reach its trigger \
-         input?",
-        seconds = allowed.as_secs()
+        "the generator has not completed {cycles} edges after {seconds} s, {captured} were captured; {advice}",
+        seconds = allowed.as_secs(),
+        advice = late_advice(*captured)
     )]
     Late {
         /// Edges commanded.
         cycles: u32,
+        /// Edges captured.
+        captured: u32,
         /// What was allowed.
         allowed: Duration,
     },
@@ -253,7 +255,7 @@ impl Rig {
                 return Ok(());
             }
             if deadline.passed() {
-                return Err(SessionError::Late { cycles: train.cycles, allowed });
+                return Err(SessionError::Late { cycles: train.cycles, captured, allowed });
             }
             self.look_at_instruments()?;
             // One wait an iteration, then everything that has arrived.
@@ -287,13 +289,22 @@ impl Rig {
     }
 }
 
+const fn late_advice(captured: u32) -> &'static str {
+    match captured {
+        0 => "does the reference's PPS reach its trigger input, and its output the board?",
+        _ => "was it switched off, or is its remote control hung?",
+    }
+}
+
 /// How many captures of the window the board has made by this event.
 fn captured_of(event: &BoardEvent, window: u32) -> u32 {
     match event {
         BoardEvent::Frame { message: FromBoard::Capture(capture), .. } if capture.window == window => {
             capture.number.saturating_add(1)
         }
-        BoardEvent::Frame { message: FromBoard::Heartbeat(beat), .. } if beat.window == window => beat.captured,
+        BoardEvent::Frame { message: FromBoard::Heartbeat(beat), .. } if beat.window == window => {
+            beat.captured
+        }
         _ => 0,
     }
 }

@@ -13,7 +13,8 @@ pub(crate) struct Pty {
 
 impl Pty {
     pub(crate) fn open() -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a free pty");
+        let master =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a free pty");
         grantpt(&master).expect("it is ours");
         unlockpt(&master).expect("it is ours");
         let path = ptsname(&master, Vec::new()).expect("it has a name");

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -19,7 +20,9 @@ pub(crate) struct Place {
 impl Place {
     /// An empty one, with a name short enough for sockets in it.
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::Builder::new().prefix("pps").tempdir_in("/tmp").expect("a temporary folder") }
+        Self {
+            folder: tempfile::Builder::new().prefix("pps").tempdir_in("/tmp").expect("a temporary folder"),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -34,7 +37,10 @@ impl Place {
     }
 
     /// ppsrig with these arguments, all its own files in this place.
-    pub(crate) fn ppsrig<A: AsRef<std::ffi::OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+    pub(crate) fn ppsrig<A: AsRef<std::ffi::OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ppsrig"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("PPSRIG_") {
@@ -82,12 +88,19 @@ pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").canonicalize().expect("the source tree has it")
 }
 
+/// Holds the machine's one virtual bench: it keeps a core busy, so tests take turns, also those of other programs.
 /// Fails unless the virtual bench and its image are built.
-pub(crate) fn needs_virtual_bench() {
-    let beside = Path::new(env!("CARGO_BIN_EXE_ppsrig")).with_file_name("vbench");
-    assert!(beside.is_file(), "{} is missing: cargo build -p ppsrig-vbench", beside.display());
-    let image = image();
-    assert!(image.is_file(), "{} is missing: target/firmware/build.sh", image.display());
+pub(crate) fn virtual_bench() -> File {
+    let folder = Path::new(env!("CARGO_BIN_EXE_ppsrig")).parent().expect("it lies in a folder");
+    assert!(
+        folder.join("vbench").is_file(),
+        "{}/vbench is missing: cargo build -p ppsrig-vbench",
+        folder.display()
+    );
+    assert!(image().is_file(), "{} is missing: target/firmware/build.sh", image().display());
+    let turn = File::create(folder.join("virtual-bench.lock")).expect("the build folder is writable");
+    turn.lock().expect("the file system knows locks");
+    turn
 }
 
 /// The firmware image of the virtual bench.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::bench;
+use super::{bench, say};
 use crate::rig::watch::{Deadline, Watch};
 use findings::Findings;
 
@@ -47,17 +47,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match bench.bring_up(None, 1, &watch) {
         Ok(up) => {
             if bench.declared.bring_up.is_some() {
-                findings.good("bring-up", if up.facts.is_empty() { "ready".to_owned() } else { up.facts.clone() });
+                findings.good(
+                    "bring-up",
+                    if up.facts.is_empty() { "ready".to_owned() } else { up.facts.clone() },
+                );
             }
             probing::probe(&up.bench, deadline, &watch, &mut findings);
         }
         Err(error) => findings.unusable("bring-up", format!("{error:#}")),
     }
     watch.check()?;
-    if args.json {
-        println!("{}", findings.json());
-    } else {
-        print!("{}", findings.table());
-    }
+    say(&if args.json { format!("{}\n", findings.json()) } else { findings.table() })?;
     Ok(ExitCode::from(findings.exit_code()))
 }

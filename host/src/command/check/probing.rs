@@ -77,7 +77,10 @@ fn board(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
     let task = Task::Load { target, image: bench.board.image.clone() };
     match probe::perform(&task, watch, &mut |_| {}) {
         Ok((report, _)) => {
-            findings.good("load", format!("{} bytes loaded and verified, started at {:#x}", report.bytes, report.entry));
+            findings.good(
+                "load",
+                format!("{} bytes loaded and verified, started at {:#x}", report.bytes, report.entry),
+            );
         }
         Err(error) => return findings.unusable("load", error.to_string()),
     }
@@ -120,7 +123,8 @@ fn identified(bench: &BenchFile, identity: &Identity, findings: &mut Findings) {
         );
     }
     if bench.board.emulated != has(Capabilities::EMULATED) {
-        findings.unusable("board", "the bench file and the board disagree on `emulated`; correct the bench file");
+        findings
+            .unusable("board", "the bench file and the board disagree on `emulated`; correct the bench file");
     }
     if bench.wiring.echo && !has(Capabilities::ECHO) {
         findings.unusable("board", "the bench file says that its echo is wired, but it has none");
@@ -136,7 +140,9 @@ fn generator(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
         GeneratorDriver::Scpi => ScpiGenerator::open(port),
     };
     match opened {
-        Ok(generator) => findings.good("generator", format!("{}; no errors, output off", generator.identity())),
+        Ok(generator) => {
+            findings.good("generator", format!("{}; no errors, output off", generator.identity()))
+        }
         Err(error) => findings.unusable("generator", error.to_string()),
     }
 }
@@ -163,7 +169,10 @@ fn reference(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
             findings.unwell("reference", format!("not locked; {evidence}; does its antenna see the sky?"));
         }
         Some(Trust::NotStated) | None => {
-            findings.unwell("reference", format!("no message vouches for the time; {evidence}; switch RMC or TIM-TP on"));
+            findings.unwell(
+                "reference",
+                format!("no message vouches for the time; {evidence}; switch RMC or TIM-TP on"),
+            );
         }
     }
 }
@@ -178,7 +187,9 @@ fn interval_counter(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
     let mut counter = IntervalCounter::new(port, declared.driver);
     // Without edges only a PPS on channel B can be seen.
     let pps = !bench.wiring.echo;
-    if let Err(error) = counter.listen(READINGS, watch, |shown| shown.stamps_b > 1 || (!pps && shown.bytes > 0)) {
+    if let Err(error) =
+        counter.listen(READINGS, watch, |shown| shown.stamps_b > 1 || (!pps && shown.bytes > 0))
+    {
         return findings.unusable(name, error.to_string());
     }
     let shown = counter.shown();
@@ -192,6 +203,7 @@ fn interval_counter(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
             findings.unwell(name, format!("{readings}; no PPS reaches channel B"));
         }
         _ if pps => findings.good(name, readings),
-        _ => findings.good(name, format!("port open, {} bytes heard; no reading is due without edges", shown.bytes)),
+        _ => findings
+            .good(name, format!("port open, {} bytes heard; no reading is due without edges", shown.bytes)),
     }
 }

@@ -4,7 +4,6 @@ mod plan;
 mod progress;
 mod record;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,11 +12,10 @@ use clap::{ValueEnum, ValueHint};
 use jiff::Timestamp;
 use ppsrig_wire::{ClockId, EdgeMode};
 
-use super::{bench, replay};
+use super::{bench, replay, say};
 use crate::bench_file::BenchFile;
 use crate::bundle::Bundle;
 use crate::plan::Plan;
-use crate::rig::image::Image;
 use crate::rig::watch::Watch;
 use plan::{Asked, Rate};
 use progress::Progress;
@@ -30,7 +28,9 @@ use record::Recording;
 /// ledger and a verdict. Everything is kept in a run bundle, from which `ppsrig replay` computes the same again.
 /// Ctrl-C ends a run in order; the bundle is then partial.
 #[derive(Clone, Debug, clap::Args)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 Examples:
   ppsrig run                                       100 edges on the virtual bench
   ppsrig run bench.toml --edges 1000 --rate 100
@@ -38,7 +38,8 @@ Examples:
   ppsrig run --scenario fixtures/scenarios/faults.toml --json
 
 Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done or was interrupted, 3 no verdict.
-The last line on stdout is the path of the run bundle.")]
+The last line on stdout is the path of the run bundle."
+)]
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
@@ -134,9 +135,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     watch.catch_signals().context("cannot catch signals")?;
     let bench = args.bench.read()?;
     let plan = args.plan(&bench.declared)?;
-    if let Some(image) = &args.image {
-        Image::read(image)?;
-    }
+    bench.check_image(args.image.as_deref())?;
     let started = Timestamp::now();
     let (bundle, files) = Bundle::create(&args.out, &bench.name(), started)?;
     let mut progress = Progress::new();
@@ -174,13 +173,4 @@ fn finish(dir: &Path, recorded: anyhow::Result<()>, json: bool) -> anyhow::Resul
     };
     say(&format!("{}{}\n", outcome.text, dir.display()))?;
     Ok(outcome.exit_code())
-}
-
-/// Prints on stdout; a reader that has gone away is no error.
-fn say(text: &str) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
-        _ => Ok(()),
-    }
 }

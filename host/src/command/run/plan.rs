@@ -175,7 +175,9 @@ mod tests {
 
     #[test]
     fn rates_are_exact_to_the_millihertz() {
-        for (text, millihertz) in [("10", 10_000), ("0.5", 500), (".25", 250), ("3.", 3000), ("1.500000", 1500)] {
+        for (text, millihertz) in
+            [("10", 10_000), ("0.5", 500), (".25", 250), ("3.", 3000), ("1.500000", 1500)]
+        {
             assert_eq!(parse_rate(text), Ok(Rate(millihertz)), "{text}");
         }
         for text in ["0", "0.000", "", ".", "-1", "1e3", "0.0001", "ten", "9999999", "99999999999999999999"] {
@@ -195,7 +197,8 @@ mod tests {
 
     #[test]
     fn a_rate_that_the_width_does_not_allow_is_refused_with_the_fastest_that_it_does() {
-        let error = planned(&Asked { rate: Rate(100_000), width_ms: Some(20), ..asked() }).expect_err("too fast");
+        let error =
+            planned(&Asked { rate: Rate(100_000), width_ms: Some(20), ..asked() }).expect_err("too fast");
         let error = error.to_string();
         assert!(error.contains("20 ms") && error.contains("--rate 49.751"), "{error}");
         planned(&Asked { rate: Rate(49_751), width_ms: Some(20), ..asked() }).expect("as it said");
@@ -216,7 +219,8 @@ mod tests {
 
     #[test]
     fn session_seeds_differ_by_session_and_variant() {
-        let seeds = [(1, "edge"), (2, "edge"), (1, "path")].map(|(session, variant)| session_seed(9, session, variant));
+        let seeds = [(1, "edge"), (2, "edge"), (1, "path")]
+            .map(|(session, variant)| session_seed(9, session, variant));
         assert!(seeds[0] != seeds[1] && seeds[0] != seeds[2]);
         assert_eq!(seeds[0], session_seed(9, 1, "edge"));
     }

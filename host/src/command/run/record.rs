@@ -49,11 +49,12 @@ impl Recording<'_> {
         if self.bench.declared.bring_up.is_some() {
             progress.line("bringing the bench up");
         }
-        let up = self.bench.bring_up(Some(&bring_up_log), self.plan.seed, self.watch)?;
-        let recorder = Recorder::new(self.watch);
-        let logs = Logs::new(&recorder, files);
+        let logs = Logs::new(&Recorder::new(self.watch), files);
         let log = logs.rig.clone();
-        let result = self.record_on(&up, logs, progress);
+        let result = self
+            .bench
+            .bring_up(Some(&bring_up_log), self.plan.seed, self.watch)
+            .and_then(|up| self.record_on(&up, logs, progress));
         match &result {
             Ok(()) => log.did(&RigEvent::Finished),
             Err(error) => log.did(&RigEvent::Stopped { reason: format!("{error:#}") }),
@@ -61,12 +62,7 @@ impl Recording<'_> {
         result
     }
 
-    fn record_on(
-        &self,
-        up: &UpBench,
-        logs: Logs,
-        progress: &mut Progress,
-    ) -> anyhow::Result<()> {
+    fn record_on(&self, up: &UpBench, logs: Logs, progress: &mut Progress) -> anyhow::Result<()> {
         let bench = &up.bench;
         let path = self.image.unwrap_or(&bench.board.image);
         let image = Image::read(path)?;
@@ -90,14 +86,10 @@ impl Recording<'_> {
     }
 
     /// Opens every instrument; their bytes are recorded from here on.
-    fn open(
-        &self,
-        bench: &BenchFile,
-        image: &Path,
-        logs: Logs,
-    ) -> anyhow::Result<(Rig, String)> {
+    fn open(&self, bench: &BenchFile, image: &Path, logs: Logs) -> anyhow::Result<(Rig, String)> {
         let board = &bench.board;
-        let link = Port::open(&board.link, board.link_baud, logs.link).context("cannot open the board's link")?;
+        let link =
+            Port::open(&board.link, board.link_baud, logs.link).context("cannot open the board's link")?;
         let port = Port::open(&bench.generator.port, bench.generator.baud, logs.generator)
             .context("cannot open the generator")?;
         let reference = Port::open(&bench.reference.port, bench.reference.baud, logs.reference)

@@ -17,7 +17,8 @@ struct FakeBoard {
 impl FakeBoard {
     fn answering(answer: impl Fn(&ToBoard, u16, u32) -> Vec<FromBoard> + Send + 'static) -> Self {
         let pty = Pty::open();
-        let port = Port::open(pty.path(), 921_600, Recorder::new(&Watch::new()).no_log()).expect("it is a tty");
+        let port =
+            Port::open(pty.path(), 921_600, Recorder::new(&Watch::new()).no_log()).expect("it is a tty");
         let mut file = pty.file();
         let thread = std::thread::spawn(move || {
             let mut pty = pty;
@@ -25,8 +26,7 @@ impl FakeBoard {
             let mut byte = [0];
             let (mut sent, mut tries, mut last) = (0_u16, 0, None);
             while matches!(file.read(&mut byte), Ok(1)) {
-                let Some(Ok((sequence, command))) =
-                    accumulator.push(byte[0], |piece| frame::decode::<ToBoard>(piece))
+                let Some(Ok((sequence, command))) = accumulator.push(byte[0], frame::decode::<ToBoard>)
                 else {
                     continue;
                 };
@@ -87,7 +87,10 @@ fn a_protocol_version_from_the_future_is_refused_with_both_versions() {
         vec![FromBoard::Identity(Identity { protocol: 77, ..identity(sequence) })]
     });
     let error = board.link.identify(&Watch::new()).expect_err("it is from the future").to_string();
-    assert!(error.contains("version 77") && error.contains(&format!("version {PROTOCOL_VERSION}")), "{error}");
+    assert!(
+        error.contains("version 77") && error.contains(&format!("version {PROTOCOL_VERSION}")),
+        "{error}"
+    );
     board.end();
 }
 

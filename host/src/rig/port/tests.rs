@@ -65,7 +65,8 @@ fn a_missing_port_says_how_to_find_one() {
 fn a_port_in_use_names_its_holder() {
     let pty = Pty::open();
     let holder = File::open(pty.path()).expect("it is there");
-    rustix::fs::flock(&holder, rustix::fs::FlockOperation::NonBlockingLockExclusive).expect("nobody else has it");
+    rustix::fs::flock(&holder, rustix::fs::FlockOperation::NonBlockingLockExclusive)
+        .expect("nobody else has it");
     let error = Port::open(pty.path(), 9600, quiet()).expect_err("it is locked");
     assert!(matches!(error, PortError::Busy { .. }), "{error}");
 }

@@ -161,7 +161,8 @@ pub(super) fn check_ram(target: &probe_rs::Target, image: &Image, path: &Path) -
     for segment in &image.segments {
         let end = segment.address.saturating_add(segment.memory_bytes);
         if !ram.iter().any(|range| range.start <= segment.address && end <= range.end) {
-            let known: Vec<_> = ram.iter().map(|range| format!("{:#x}..{:#x}", range.start, range.end)).collect();
+            let known: Vec<_> =
+                ram.iter().map(|range| format!("{:#x}..{:#x}", range.start, range.end)).collect();
             return Err(format!(
                 "{}: the segment {:#x}..{end:#x} lies outside the RAM of {} ({}); was the image linked for another board?",
                 path.display(),

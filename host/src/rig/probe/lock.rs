@@ -56,7 +56,8 @@ impl ProbeLock {
         // In one spelling, so that `20B7:9db1` and `20b7:9DB1` are one probe.
         let selector = selector.parse::<Selector>()?.to_string();
         let path = folder.join(format!("probe-{}.lock", &hex(&Sha256::digest(&selector))[..16]));
-        let failed = |reason: std::io::Error| LockError::File { path: path.clone(), reason: reason.to_string() };
+        let failed =
+            |reason: std::io::Error| LockError::File { path: path.clone(), reason: reason.to_string() };
         make_private(folder)?;
         let mut file = OpenOptions::new()
             .read(true)
@@ -67,7 +68,9 @@ impl ProbeLock {
             .map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(LockError::Held { holder: holder_of(&mut file), selector }),
+            Err(TryLockError::WouldBlock) => {
+                return Err(LockError::Held { holder: holder_of(&mut file), selector });
+            }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         // The file stays where it is when the lock is dropped: removing it would let two others lock two files.

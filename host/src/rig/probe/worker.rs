@@ -110,10 +110,8 @@ fn load_image(target: &Target, path: &Path, operations: &mut u64) -> Result<Repo
 fn attach(target: &Target, operations: &mut u64) -> Result<Session, String> {
     progress(Stage::Attach, 0, 0);
     let (registry, name) = registry_for(&target.chip)?;
-    let selector: DebugProbeSelector = target
-        .selector
-        .parse()
-        .map_err(|error| format!("probe selector `{}`: {error}", target.selector))?;
+    let selector: DebugProbeSelector =
+        target.selector.parse().map_err(|error| format!("probe selector `{}`: {error}", target.selector))?;
     *operations += 1;
     let probe = Lister::new().open(selector.clone()).map_err(|error| {
         format!(
@@ -156,8 +154,11 @@ fn registry_for(chip: &str) -> Result<(Registry, String), String> {
         .add_target_family_from_yaml(&yaml)
         .map_err(|error| format!("{}: not a chip description: {}", file.display(), load::chain(&error)))?;
     if registry.get_target_by_name(&name).is_err() {
-        let known: Vec<_> =
-            registry.families().iter().flat_map(|family| family.variants.iter().map(|v| v.name.clone())).collect();
+        let known: Vec<_> = registry
+            .families()
+            .iter()
+            .flat_map(|family| family.variants.iter().map(|v| v.name.clone()))
+            .collect();
         return Err(format!("{}: no chip `{name}` in it; it describes {}", file.display(), known.join(", ")));
     }
     Ok((registry, name))
@@ -165,7 +166,8 @@ fn registry_for(chip: &str) -> Result<(Registry, String), String> {
 
 fn near(found: &[String]) -> String {
     if found.is_empty() {
-        return "; give a chip of probe-rs's registry, or FILE:NAME with a chip description of your own".to_owned();
+        return "; give a chip of probe-rs's registry, or FILE:NAME with a chip description of your own"
+            .to_owned();
     }
     format!("; near it: {}", found.iter().take(5).cloned().collect::<Vec<_>>().join(", "))
 }

@@ -21,7 +21,8 @@ struct FakeInstrument {
 impl FakeInstrument {
     fn answering(answer: impl Fn(&str, &[String]) -> Option<String> + Send + 'static) -> Self {
         let pty = Pty::open();
-        let port = Port::open(pty.path(), 115_200, Recorder::new(&Watch::new()).no_log()).expect("it is a tty");
+        let port =
+            Port::open(pty.path(), 115_200, Recorder::new(&Watch::new()).no_log()).expect("it is a tty");
         let heard = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&heard);
         let mut file = pty.file();
@@ -81,7 +82,8 @@ fn a_train_is_set_armed_awaited_and_ended_in_order() {
     assert!(generator.complete(PATIENCE).expect("it answers"));
     generator.make_safe().expect("it answers");
     let heard = fake.heard(generator);
-    let order = ["OUTP OFF", "*RST", "FUNC PULS", "FUNC:PULS:PER 0.1", "FUNC:PULS:WIDT 0.005", "BURS:NCYC 100"];
+    let order =
+        ["OUTP OFF", "*RST", "FUNC PULS", "FUNC:PULS:PER 0.1", "FUNC:PULS:WIDT 0.005", "BURS:NCYC 100"];
     let order = order.into_iter().chain(["TRIG:SOUR EXT", "OUTP ON", "INIT", "*OPC?", "ABOR", "OUTP OFF"]);
     let mut rest = heard.iter();
     for wanted in order {
