@@ -2,7 +2,6 @@
 //!
 //! [`finish`] is also the end of every run, so that nothing can be true of a run that its bundle does not show.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -50,20 +49,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Prints the text on stdout. A reader that has gone away, such as `head`, is no error.
-    ///
-    /// # Errors
-    /// What stdout answers otherwise.
-    pub fn print(&self) -> anyhow::Result<()> {
-        let mut stdout = std::io::stdout().lock();
-        match stdout.write_all(self.text.as_bytes()).and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(error).context("cannot write to stdout")
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// The exit status for `main`.
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
@@ -77,7 +62,7 @@ impl Outcome {
 /// What [`finish`] answers.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let outcome = finish(&args.dir, args.out.as_deref(), args.json)?;
-    outcome.print()?;
+    print!("{}", outcome.text);
     Ok(outcome.exit_code())
 }
 
