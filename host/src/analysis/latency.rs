@@ -100,63 +100,63 @@ impl Figures<'_> {
         let values = self.sample.values();
         let mut sorted = values.clone();
         sorted.sort_unstable();
-        let shifted = Shifted::new(&values, self.widths);
-        let interval = self.sample.mean_interval();
-        let mut figures = vec![
-            Figure {
-                value: mean_ps(&values).map(Fixed::nanoseconds),
-                interval: interval.and_then(|(low, high)| Some((nanoseconds(low)?, nanoseconds(high)?))),
-                // Each edge is off by its own U at most, so their mean is off by the mean U at most.
-                uncertainty: nanoseconds(self.widths.iter().sum::<f64>() / self.widths.len() as f64),
-                ..self.figure("mean", "ns")
-            },
-            Figure {
-                value: deviation(&values).and_then(nanoseconds),
-                // Two samples that differ edge by edge by no more than U have deviations that differ by its rms.
-                uncertainty: root_mean_square(self.widths).and_then(nanoseconds),
-                ..self.figure("sd", "ns")
-            },
-        ];
-        figures.push(self.ranked(
-            "min",
-            sorted.first().copied(),
-            None,
-            |sorted| sorted.first().copied(),
-            &shifted,
-        ));
+        let ranks = Ranks { sorted: &sorted, shifted: Shifted::new(&values, self.widths) };
+        let mut figures = vec![self.mean(&values), self.deviation(&values)];
+        figures.push(self.ranked("min", None, &ranks, |sorted| sorted.first().copied()));
         for (name, per_mille) in PERCENTILES {
             let interval = percentile_interval(&sorted, per_mille);
-            let pick = move |sorted: &[i128]| percentile(sorted, per_mille);
-            figures.push(self.ranked(name, percentile(&sorted, per_mille), interval, pick, &shifted));
+            figures.push(self.ranked(name, interval, &ranks, |sorted| percentile(sorted, per_mille)));
         }
-        figures.push(self.ranked(
-            "max",
-            sorted.last().copied(),
-            None,
-            |sorted| sorted.last().copied(),
-            &shifted,
-        ));
+        figures.push(self.ranked("max", None, &ranks, |sorted| sorted.last().copied()));
         figures.push(Figure { value: tick_ps.and_then(nanoseconds), ..self.figure("resolution", "ns") });
         let effective = self.sample.effective_count().and_then(|count| Fixed::rounded(count, 1));
         figures.push(Figure { value: effective, ..self.figure("n_eff", "edges") });
         figures
     }
 
+    /// Each edge is off by its own U at most, so their mean is off by the mean U at most.
+    fn mean(&self, values: &[i128]) -> Figure {
+        let interval = self.sample.mean_interval();
+        Figure {
+            value: mean_ps(values).map(Fixed::nanoseconds),
+            interval: interval.and_then(|(low, high)| Some((nanoseconds(low)?, nanoseconds(high)?))),
+            uncertainty: nanoseconds(self.widths.iter().sum::<f64>() / self.widths.len() as f64),
+            ..self.figure("mean", "ns")
+        }
+    }
+
+    /// Two samples that differ edge by edge by no more than U have deviations that differ by its rms at most.
+    fn deviation(&self, values: &[i128]) -> Figure {
+        Figure {
+            value: deviation(values).and_then(nanoseconds),
+            uncertainty: root_mean_square(self.widths).and_then(nanoseconds),
+            ..self.figure("sd", "ns")
+        }
+    }
+
+    /// A figure that is one of the values, by its rank.
     fn ranked(
         &self,
         name: &str,
-        value: Option<i128>,
         interval: Option<(i128, i128)>,
+        ranks: &Ranks<'_>,
         pick: impl Fn(&[i128]) -> Option<i128>,
-        shifted: &Shifted,
     ) -> Figure {
+        let value = pick(ranks.sorted);
         Figure {
             value: value.map(Fixed::nanoseconds),
             interval: interval.map(|(low, high)| (Fixed::nanoseconds(low), Fixed::nanoseconds(high))),
-            uncertainty: value.and_then(|value| shifted.uncertainty(value, pick)).map(Fixed::nanoseconds),
+            uncertainty: value
+                .and_then(|value| ranks.shifted.uncertainty(value, pick))
+                .map(Fixed::nanoseconds),
             ..self.figure(name, "ns")
         }
     }
+}
+
+struct Ranks<'a> {
+    sorted: &'a [i128],
+    shifted: Shifted,
 }
 
 /// The same values, each moved by its whole U down, and up: what a percentile can be off by.

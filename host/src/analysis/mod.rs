@@ -36,6 +36,7 @@ pub mod window;
 
 use ppsrig_wire::{Capabilities, FromBoard, Identity};
 
+use self::captures::WindowCaptures;
 use self::class::Ledger;
 use self::figure::Figure;
 use self::latency::{Latencies, latencies};
@@ -45,7 +46,7 @@ use self::seconds::Reference;
 pub use self::session::Session;
 use self::session::{Context, judge};
 use self::verdict::{Outcome, Verdict, verdict};
-use self::window::{recording_end, windows};
+use self::window::{Window, recording_end, windows};
 use crate::events::{BoardEvent, Burst, Recording, RigEvent};
 use crate::plan::RunRecord;
 
@@ -92,28 +93,9 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
     let emulated = record.bench.board.emulated
         || identity.as_ref().is_some_and(|identity| identity.capabilities.has(Capabilities::EMULATED));
     let context = Context { record, recording, reference, emulated, end: recording_end(recording) };
-    let mut numbers: Vec<u32> = windows.list.iter().map(|window| window.session).collect();
-    numbers.dedup();
-    let sessions: Vec<Session> = numbers
-        .into_iter()
-        .map(|number| {
-            let of_session: Vec<_> =
-                windows.list.iter().zip(&captures).filter(|(window, _)| window.session == number).collect();
-            judge(context, number, &of_session)
-        })
-        .collect();
-    let ledger = |burst: Burst| {
-        let mut ledger = add_up(sessions.iter().flat_map(|session| &session.rows), burst);
-        let of_burst = || windows.list.iter().zip(&captures).filter(|(window, _)| window.burst == burst);
-        ledger.commanded_count =
-            of_burst().filter_map(|(window, _)| window.arming).map(|arming| u64::from(arming.cycles)).sum();
-        ledger.captured_count = of_burst().map(|(_, captures)| captures.count).sum();
-        ledger.counted_by_board = of_burst().all(|(_, captures)| captures.totals.is_some());
-        ledger.problems.extend(of_burst().flat_map(|(_, captures)| captures.problems.iter().cloned()));
-        ledger
-    };
-    let preamble = ledger(Burst::Preamble);
-    let mut edges = ledger(Burst::Edges);
+    let sessions = sessions(context, &windows.list, &captures);
+    let preamble = ledger(Burst::Preamble, &sessions, &windows.list, &captures);
+    let mut edges = ledger(Burst::Edges, &sessions, &windows.list, &captures);
     edges.problems.extend(windows.problems.iter().cloned());
     edges.problems.extend(strangers);
     let probe_operations = probe_operations(recording, &windows.list, context.end);
@@ -134,6 +116,29 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
     analysis.figures = figures::figures(&analysis, record);
     analysis.verdict = verdict(&analysis, record);
     analysis
+}
+
+fn sessions(context: Context<'_>, windows: &[Window], captures: &[WindowCaptures]) -> Vec<Session> {
+    let mut numbers: Vec<u32> = windows.iter().map(|window| window.session).collect();
+    numbers.dedup();
+    let of_session = |number: u32| {
+        let of_session = windows.iter().zip(captures).filter(|(window, _)| window.session == number);
+        judge(context, number, &of_session.collect::<Vec<_>>())
+    };
+    numbers.into_iter().map(of_session).collect()
+}
+
+/// The ledger of one kind of burst: what its lines add up to, and what they have to.
+fn ledger(burst: Burst, sessions: &[Session], windows: &[Window], captures: &[WindowCaptures]) -> Ledger {
+    let of_burst = || windows.iter().zip(captures).filter(|(window, _)| window.burst == burst);
+    let cycles = of_burst().filter_map(|(window, _)| window.arming).map(|arming| u64::from(arming.cycles));
+    Ledger {
+        commanded_count: cycles.sum(),
+        captured_count: of_burst().map(|(_, captures)| captures.count).sum(),
+        counted_by_board: of_burst().all(|(_, captures)| captures.totals.is_some()),
+        problems: of_burst().flat_map(|(_, captures)| captures.problems.iter().cloned()).collect(),
+        ..add_up(sessions.iter().flat_map(|session| &session.rows), burst)
+    }
 }
 
 /// What the preamble says about the counter's rate.
@@ -184,7 +189,7 @@ fn identity(recording: &Recording) -> Option<Identity> {
     })
 }
 
-fn probe_operations(recording: &Recording, windows: &[window::Window], end: crate::units::HostNanos) -> u64 {
+fn probe_operations(recording: &Recording, windows: &[Window], end: crate::units::HostNanos) -> u64 {
     let uses = windows.iter().flat_map(|window| disturbance::probe_uses(recording, window, end));
     uses.map(|(_, _, operations)| operations).fold(0, u64::saturating_add)
 }

@@ -41,8 +41,11 @@ pub(crate) struct Scene {
     pub counter_hz: i64,
     pub skipped: BTreeSet<u32>,
     pub preamble_skipped: BTreeSet<u32>,
+    pub preamble_spurious_after: BTreeSet<u32>,
     pub spurious_after: BTreeSet<u32>,
     pub bounced: BTreeSet<u32>,
+    /// So many milliseconds after the pulse before the one that starts it, a burst is armed.
+    pub armed_ms: i64,
     /// The record's frame is damaged on the link.
     pub torn: BTreeSet<u32>,
     /// The board had no room for the record.
@@ -82,7 +85,9 @@ impl Scene {
             counter_hz: 12_500_000,
             skipped: BTreeSet::new(),
             preamble_skipped: BTreeSet::new(),
+            preamble_spurious_after: BTreeSet::new(),
             spurious_after: BTreeSet::new(),
+            armed_ms: 350,
             bounced: BTreeSet::new(),
             torn: BTreeSet::new(),
             dropped: BTreeSet::new(),
@@ -274,13 +279,13 @@ impl Tape<'_> {
     fn window(&mut self, session: u32, window: u32, burst: Burst, at: i64, cycles: u32, period_ms: i64) {
         self.rig(at + 300 * MS, RigEvent::WindowOpened { window, burst, session });
         self.rig(
-            at + 360 * MS,
+            at + (self.scene.armed_ms + 5) * MS,
             RigEvent::GeneratorArmed {
                 window,
                 cycles,
                 period_ns: (period_ms * MS) as u64,
                 width_ns: 5_000_000,
-                sent: Self::host(at + 350 * MS),
+                sent: Self::host(at + self.scene.armed_ms * MS),
             },
         );
         let first = at + S;
@@ -346,8 +351,10 @@ impl Tape<'_> {
         if let Some(ms) = self.scene.both_polarities_ms.filter(|_| main) {
             self.pin(window, burst, edge, nominal + ms * MS, count, true);
         }
-        if main && self.scene.spurious_after.contains(&edge) {
-            self.pin(window, burst, edge, nominal + self.scene.period_ms * MS / 2, count, true);
+        let spurious = if main { &self.scene.spurious_after } else { &self.scene.preamble_spurious_after };
+        if spurious.contains(&edge) {
+            let period_ms = if main { self.scene.period_ms } else { 1000 };
+            self.pin(window, burst, edge, nominal + period_ms * MS / 2, count, true);
         }
         if main && self.scene.probe_at == Some(edge) {
             let began = Self::host(nominal - MS);

@@ -99,6 +99,39 @@ fn a_skipped_preamble_edge_shifts_no_label() {
 }
 
 #[test]
+fn additional_edges_in_the_preamble_shift_no_label() {
+    let mut scene = one_a_second(10);
+    scene.preamble_spurious_after = [0, 2].into();
+    let analysis = judge(&scene);
+    let paired = (Class::Paired, 4);
+    assert_eq!(counts(&analysis.preamble), (vec![paired], vec![paired, (Class::Spurious, 2)]));
+    assert_eq!(counts(&analysis.edges).0, [(Class::Paired, 10)]);
+}
+
+#[test]
+fn a_preamble_with_as_many_additional_edges_as_true_ones_is_ambiguous() {
+    let mut scene = one_a_second(10);
+    scene.preamble_spurious_after = [0, 1, 2, 3].into();
+    let analysis = judge(&scene);
+    assert_eq!(counts(&analysis.preamble), (vec![(Class::Ambiguous, 4)], vec![(Class::Ambiguous, 8)]));
+    assert_eq!(counts(&analysis.edges).0, [(Class::Ambiguous, 10)]);
+    assert_eq!(analysis.verdict.outcome, Outcome::Invalid);
+}
+
+#[test]
+fn a_burst_that_was_armed_beside_a_pulse_is_placed_by_its_captures() {
+    let mut scene = Scene::new(EdgeMode::Irq, 30, 100);
+    scene.armed_ms = 980;
+    assert_eq!(counts(&judge(&scene).edges).0, [(Class::Paired, 30)]);
+    // Without any edge of the first second and the last, both starts are possible.
+    scene.skipped = (0..10).chain(20..30).collect();
+    let analysis = judge(&scene);
+    assert_eq!(counts(&analysis.edges), (vec![(Class::Ambiguous, 30)], vec![(Class::Ambiguous, 10)]));
+    scene.armed_ms = 350;
+    assert_eq!(counts(&judge(&scene).edges).0, [(Class::Paired, 10), (Class::Missed, 20)]);
+}
+
+#[test]
 fn an_additional_edge_is_spurious() {
     let mut scene = one_a_second(20);
     scene.spurious_after = [4, 11].into();

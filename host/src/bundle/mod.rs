@@ -24,12 +24,6 @@ pub mod names {
     pub const RAW: &str = "raw";
     /// What the bring-up command wrote on stderr, as it came.
     pub const BRING_UP: &str = "bring-up.log";
-    /// One line an edge.
-    pub const EDGES: &str = "edges.csv";
-    /// One line a figure.
-    pub const SUMMARY: &str = "summary.csv";
-    /// The same for machines.
-    pub const SUMMARY_JSON: &str = "summary.json";
 }
 
 /// The recordings in raw/, each with the instrument's name in its first line.

@@ -10,8 +10,9 @@ use super::{Bundle, BundleError, Instrument, ReadError, names, read, synthetic};
 use crate::analysis::class::Class;
 use crate::analysis::synthetic::Scene;
 use crate::command::replay::finish;
+use crate::report::{EDGES, SUMMARY, SUMMARY_JSON};
 
-const WRITTEN: [&str; 3] = [names::EDGES, names::SUMMARY, names::SUMMARY_JSON];
+const WRITTEN: [&str; 3] = [EDGES, SUMMARY, SUMMARY_JSON];
 
 fn contents(dir: &Path) -> Vec<Vec<u8>> {
     WRITTEN
@@ -92,7 +93,7 @@ fn the_report_fits_eighty_columns() {
 fn json_on_stdout_is_the_object_in_the_file() {
     let (_results, dir) = bundle(&faulty());
     let outcome = finish(&dir, None, true).unwrap();
-    assert_eq!(outcome.text.as_bytes(), fs::read(dir.join(names::SUMMARY_JSON)).unwrap());
+    assert_eq!(outcome.text.as_bytes(), fs::read(dir.join(SUMMARY_JSON)).unwrap());
     let object: serde_json::Value = serde_json::from_str(&outcome.text).unwrap();
     assert_eq!(object["status"], "complete");
     assert_eq!(object["ledger"]["balanced"], true);

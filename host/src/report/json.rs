@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::csv_files::{clock_name, rate_hz};
+use super::csv_files::clock_name;
 use crate::analysis::Analysis;
 use crate::analysis::class::{Class, Ledger, Side};
 use crate::analysis::figure::Figure;
@@ -22,8 +22,8 @@ struct Summary<'a> {
     measurement: &'static str,
     mode: &'static str,
     clock_id: &'static str,
-    rate_hz: String,
-    provenance: &'a Provenance,
+    rate_hz: Fixed,
+    provenance: ProvenanceJson<'a>,
     second_rule: &'a str,
     bring_up: &'a str,
     probe_transactions: u64,
@@ -32,6 +32,17 @@ struct Summary<'a> {
     preamble_ledger: LedgerJson,
     latency: Vec<LatencyJson<'a>>,
     figures: Vec<FigureJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ProvenanceJson<'a> {
+    ppsrig_version: &'a str,
+    ppsrig_commit: &'a str,
+    started_utc: &'a str,
+    bench_file: &'a str,
+    image: &'a str,
+    image_sha256: &'a str,
+    image_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -102,8 +113,8 @@ pub fn summary_json(record: &RunRecord, analysis: &Analysis) -> String {
         measurement: "edge",
         mode: mode_name(record.plan.mode),
         clock_id: clock_name(record),
-        rate_hz: rate_hz(record),
-        provenance: &record.provenance,
+        rate_hz: Fixed { scaled: i128::from(record.plan.rate_millihertz), places: 3 },
+        provenance: provenance(&record.provenance),
         second_rule: &analysis.second_rule,
         bring_up: &record.conditions.bring_up,
         probe_transactions: analysis.probe_operations,
@@ -117,6 +128,18 @@ pub fn summary_json(record: &RunRecord, analysis: &Analysis) -> String {
         serde_json::to_string_pretty(&summary).expect("names are strings and no number is out of range");
     text.push('\n');
     text
+}
+
+fn provenance(from: &Provenance) -> ProvenanceJson<'_> {
+    ProvenanceJson {
+        ppsrig_version: &from.ppsrig_version,
+        ppsrig_commit: &from.ppsrig_commit,
+        started_utc: &from.started_utc,
+        bench_file: &from.bench_file,
+        image: &from.image,
+        image_sha256: &from.image_sha256,
+        image_bytes: from.image_bytes,
+    }
 }
 
 fn rates<'a>(record: &RunRecord, analysis: &'a Analysis) -> Vec<Rate<'a>> {

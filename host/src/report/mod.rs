@@ -5,15 +5,21 @@ pub mod json;
 pub mod terminal;
 
 use crate::analysis::Analysis;
-use crate::bundle::names;
 use crate::plan::RunRecord;
+
+/// One line an edge.
+pub const EDGES: &str = "edges.csv";
+/// One line a figure.
+pub const SUMMARY: &str = "summary.csv";
+/// The same for machines.
+pub const SUMMARY_JSON: &str = "summary.json";
 
 /// The files that follow from a recording, by name and content.
 #[must_use]
 pub fn files(record: &RunRecord, analysis: &Analysis) -> [(&'static str, String); 3] {
     [
-        (names::EDGES, csv_files::edges_csv(analysis)),
-        (names::SUMMARY, csv_files::summary_csv(record, analysis)),
-        (names::SUMMARY_JSON, json::summary_json(record, analysis)),
+        (EDGES, csv_files::edges_csv(analysis)),
+        (SUMMARY, csv_files::summary_csv(record, analysis)),
+        (SUMMARY_JSON, json::summary_json(record, analysis)),
     ]
 }

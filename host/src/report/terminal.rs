@@ -13,7 +13,6 @@ use crate::analysis::fixed::Fixed;
 use crate::analysis::latency::Latencies;
 use crate::analysis::tie::Tie;
 use crate::analysis::{Analysis, Session};
-use crate::bundle::names;
 use crate::events::Recording;
 use crate::plan::RunRecord;
 use crate::units::Hertz;
@@ -38,9 +37,9 @@ pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to:
         text,
         "\nfiles in {}:\n  {}, {}, {}",
         to.display(),
-        names::EDGES,
-        names::SUMMARY,
-        names::SUMMARY_JSON
+        super::EDGES,
+        super::SUMMARY,
+        super::SUMMARY_JSON
     );
     text
 }
