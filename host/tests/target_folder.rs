@@ -49,13 +49,17 @@ fn cargo_clean_leaves_the_sources_standing() {
     copy_sources(&root(), &copy);
     let mut before = BTreeMap::new();
     contents(&copy, &mut before);
-    assert!(before.keys().any(|path| path.ends_with("target/wire/src/lib.rs")), "the copy holds the board's sources");
+    assert!(
+        before.keys().any(|path| path.ends_with("target/wire/src/lib.rs")),
+        "the copy holds the board's sources"
+    );
 
     for package in PACKAGES {
         let output_file = copy.join("build/debug/some-output");
         fs::create_dir_all(output_file.parent().expect("it has a parent")).expect("an output folder");
         fs::write(&output_file, "built").expect("an output file");
-        fs::write(copy.join("build/CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55").expect("the tag");
+        fs::write(copy.join("build/CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55")
+            .expect("the tag");
         let clean = Command::new(env!("CARGO"))
             .args(["clean", "--offline"])
             .current_dir(copy.join(package))
@@ -67,7 +71,11 @@ fn cargo_clean_leaves_the_sources_standing() {
         assert!(!output_file.exists(), "cargo clean in {package} removes build/");
         let mut after = BTreeMap::new();
         contents(&copy, &mut after);
-        assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>(), "after cargo clean in {package}");
+        assert_eq!(
+            after.keys().collect::<Vec<_>>(),
+            before.keys().collect::<Vec<_>>(),
+            "after cargo clean in {package}"
+        );
         assert!(after == before, "cargo clean in {package} changed a file");
     }
 }
@@ -85,7 +93,9 @@ fn a_build_into_the_source_folder_is_refused() {
         .expect("rustc starts");
     assert!(compiled.status.success(), "host/build.rs compiles: {}", stderr(&compiled));
 
-    for (output, refused) in [("target/debug/build/ppsrig/out", true), ("build/debug/build/ppsrig/out", false)] {
+    for (output, refused) in
+        [("target/debug/build/ppsrig/out", true), ("build/debug/build/ppsrig/out", false)]
+    {
         let out_dir = folder.path().join(output);
         fs::create_dir_all(&out_dir).expect("an output folder");
         let manifest_dir = folder.path().join("host");

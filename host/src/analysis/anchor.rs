@@ -10,14 +10,20 @@ use crate::units::{GpsSecond, HostNanos, NS_PER_S};
 /// More captures than this are not looked at: a preamble has a handful.
 const MAX_CANDIDATES: usize = 48;
 
+/// A slope that departs from the declared rate by no more than this may as well come from one late capture, and the
+/// declared rate places edges better. What the rate is worth is measured elsewhere.
+const BELIEVED: f64 = 1e-3;
+/// Captures of the preamble that agree lie within this of each other, in seconds, but for late ones.
+const NEAR_S: f64 = 0.05;
+
 /// Where the counter stood at a GPS second, how fast it runs, and when the host hears of a pulse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anchor {
     /// A labelled second.
     pub second: GpsSecond,
-    /// The counter at its pulse, in half ticks; the median over the labelled edges.
+    /// The counter at its pulse, in half ticks, by the labelled edge that was captured soonest.
     pub half_ticks: i128,
-    /// Half ticks in a second, by the median slope; used to place edges, never published.
+    /// Half ticks in a second, as declared, or by the median slope where that is far off; places edges, never published.
     pub half_ticks_per_s: f64,
     /// Host time of the GPS epoch: a record of an edge at GPST `t` arrives at `t` plus this, or later.
     pub host_minus_gps_ns: i128,
@@ -122,7 +128,8 @@ fn through(line: &[usize], candidates: &[Candidate], declared: f64) -> Anchor {
             slopes.push((to.half_ticks - from.half_ticks) as f64 / (to.label.0 - from.label.0) as f64);
         }
     }
-    let slope = median(&mut slopes).unwrap_or(declared);
+    let measured = median(&mut slopes).unwrap_or(declared);
+    let slope = if (measured / declared - 1.0).abs() <= BELIEVED { declared } else { measured };
     let mut offsets: Vec<f64> = line
         .iter()
         .map(|&member| {
@@ -137,15 +144,34 @@ fn through(line: &[usize], candidates: &[Candidate], declared: f64) -> Anchor {
     });
     Anchor {
         second: first.label,
-        half_ticks: first.half_ticks + median(&mut offsets).unwrap_or(0.0).round() as i128,
+        half_ticks: first.half_ticks + earliest(&mut offsets, slope * NEAR_S).round() as i128,
         half_ticks_per_s: slope,
         host_minus_gps_ns: arrivals.min().unwrap_or(0),
         labelled: line.iter().map(|&member| (candidates[member].index, candidates[member].label)).collect(),
     }
 }
 
+/// The earliest of the offsets that lie near their median: a capture is late and never early, but for a stray edge.
+fn earliest(offsets: &mut [f64], near: f64) -> f64 {
+    let middle = median(offsets).unwrap_or(0.0);
+    offsets.iter().copied().find(|offset| middle - offset <= near).unwrap_or(middle)
+}
+
 /// The middle value; the lower one of two. None of nothing.
 pub(super) fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len().checked_sub(1)? / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_captures_do_not_move_the_anchor_and_a_stray_edge_does_not_either() {
+        let near = 1_000_000.0;
+        assert_eq!(earliest(&mut [90_000.0, 2_000.0, 70_000.0, 85_000.0], near), 2_000.0);
+        assert_eq!(earliest(&mut [90_000.0, 2_000.0, 70_000.0, -5_000_000.0], near), 2_000.0);
+        assert_eq!(earliest(&mut [], near), 0.0);
+    }
 }

@@ -83,7 +83,7 @@ fn start_candidates(anchor: &Anchor, arming: &Arming) -> impl Iterator<Item = Gp
 fn places(captured: &[Captured], anchor: &Anchor, arming: &Arming, start: GpsSecond) -> Vec<Place> {
     let period = arming.period_ns as f64;
     let origin = (start.0.saturating_sub(anchor.second.0)) as f64 * NS_PER_S as f64;
-    let mut follower = Follower::default();
+    let mut follower = Follower::new();
     captured
         .iter()
         .map(|capture| {
@@ -103,7 +103,6 @@ fn places(captured: &[Captured], anchor: &Anchor, arming: &Arming, start: GpsSec
         .collect()
 }
 
-#[derive(Default)]
 struct Follower {
     last_edge: Option<i64>,
     recent: VecDeque<f64>,
@@ -111,6 +110,11 @@ struct Follower {
 }
 
 impl Follower {
+    /// Begins with the anchor's word, which a few late captures at the start must not outvote.
+    fn new() -> Self {
+        Self { last_edge: None, recent: VecDeque::from([0.0; FOLLOWED / 2 + 1]), offset: 0.0 }
+    }
+
     /// Takes the residual of the first capture of an edge; a bounce must not pull.
     fn follow(&mut self, edge: i64, residual: f64) {
         if self.last_edge.replace(edge) == Some(edge) {
@@ -122,5 +126,23 @@ impl Follower {
         self.recent.push_back(residual);
         let mut recent: Vec<f64> = self.recent.iter().copied().collect();
         self.offset = median(&mut recent).unwrap_or(0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_captures_at_the_start_do_not_shift_the_grid_and_a_lasting_drift_does() {
+        let mut follower = Follower::new();
+        for edge in 0..2 {
+            follower.follow(edge, 2_400_000.0);
+            assert_eq!(follower.offset, 0.0, "after edge {edge}");
+        }
+        for edge in 2..9 {
+            follower.follow(edge, 100_000.0);
+        }
+        assert_eq!(follower.offset, 100_000.0);
     }
 }
