@@ -31,11 +31,12 @@ fmt:
 
 # Rewrites the expected outputs from what the programs print now: look at the diff, commit it alone
 bless: build
-    PPSRIG_BLESS=1 cargo test --workspace --quiet golden
+    PPSRIG_BLESS=1 cargo test --quiet -p ppsrig --lib recorded
+    PPSRIG_BLESS=1 cargo test --quiet -p ppsrig-wire --test byte_tables
 
 # Tests against public data that is kept beside the tree, not in it
 conformance:
-    cargo test --workspace --quiet conformance -- --ignored --nocapture
+    cargo test --quiet -p ppsrig --test conformance_receivers -- --ignored
 
 # What CI does
 ci: lint test bench conformance

@@ -213,7 +213,7 @@ fn a_seed_that_toml_cannot_hold_is_refused() {
     assert_eq!(read(bundle.dir()).unwrap().record, Some(record));
 }
 
-/// Small recordings with what is expected of them beside. `UPDATE_GOLDEN=1` rewrites the expectations.
+/// Small recordings with what is expected of them beside. `PPSRIG_BLESS=1` rewrites the expectations.
 #[test]
 fn recorded_captures_give_what_stands_beside_them() {
     let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/captures");
@@ -225,16 +225,16 @@ fn recorded_captures_give_what_stands_beside_them() {
         }
         seen += 1;
         let out = tempfile::tempdir().unwrap();
-        let to = if std::env::var_os("UPDATE_GOLDEN").is_some() { dir.as_path() } else { out.path() };
+        let to = if std::env::var_os("PPSRIG_BLESS").is_some() { dir.as_path() } else { out.path() };
         finish(&dir, Some(to), false).unwrap();
         for (name, (found, expected)) in WRITTEN.iter().zip(contents(to).iter().zip(contents(&dir))) {
-            assert!(*found == expected, "{}/{name} differs; UPDATE_GOLDEN=1 rewrites it", dir.display());
+            assert!(*found == expected, "{}/{name} differs; PPSRIG_BLESS=1 rewrites it", dir.display());
         }
     }
     assert!(seen > 0, "no recording in {}", captures.display());
 }
 
-/// Records the synthetic captures of fixtures/captures anew; then `UPDATE_GOLDEN=1` has to follow.
+/// Records the synthetic captures of fixtures/captures anew; then `PPSRIG_BLESS=1` has to follow.
 #[test]
 #[ignore = "rewrites fixtures/captures"]
 fn record_the_synthetic_captures() {
