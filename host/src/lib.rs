@@ -3,10 +3,13 @@
 //! Layers, top to bottom; a module imports only what stands below it:
 //! `command` -> `rig`, `bundle`, `analysis`, `report`; `rig` -> `link`, `formats`, `events`; `bundle` -> `formats`,
 //! `events`; `report` -> `analysis`, `events`, `units`; `analysis` -> `events`, `units`; `formats` -> `events`, `units`;
-//! `events` -> `units`. `analysis` and `formats` do no I/O and read no clock.
+//! `events` -> `units`. `command` and `rig` also use `stderr`. `analysis` and `formats` do no I/O and read no clock.
 //!
 //! A run is a recording followed by a replay: `rig` records into the bundle, and every figure is then computed by pure
 //! functions over what the bundle holds.
+
+// A lost line must not end a run: `stderr::tell`.
+#![cfg_attr(not(test), deny(clippy::print_stderr))]
 
 pub mod analysis;
 pub mod bench_file;
@@ -17,4 +20,5 @@ pub mod formats;
 pub mod plan;
 pub mod report;
 pub mod rig;
+pub mod stderr;
 pub mod units;

@@ -1,9 +1,12 @@
 //! The ppsrig program: reads the command line, does what it says, and turns errors into exit code 2.
 
+#![deny(clippy::print_stderr)]
+
 use std::process::ExitCode;
 
 use clap::Parser;
 use ppsrig::command::{Cli, FAILED};
+use ppsrig::stderr::tell;
 
 fn main() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn,probe_rs=off")).init();
@@ -17,10 +20,10 @@ fn main() -> ExitCode {
     };
     cli.run().unwrap_or_else(|error| {
         let mut said = error.to_string();
-        eprintln!("error: {said}");
+        tell(&format!("error: {said}"));
         for cause in error.chain().skip(1).map(ToString::to_string) {
             if !said.contains(&cause) {
-                eprintln!("  because {cause}");
+                tell(&format!("  because {cause}"));
                 said = cause;
             }
         }

@@ -15,6 +15,9 @@ use crate::units::Hertz;
 /// Where the virtual bench is, from the root of the source tree.
 const VIRTUAL: &str = "fixtures/benches/virtual.toml";
 
+/// What a command says before it brings a bench up, since that can take seconds.
+pub const BRINGING_UP: &str = "bringing the bench up";
+
 /// The options that every command on a bench has.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]

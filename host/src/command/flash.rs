@@ -11,6 +11,7 @@ use crate::rig::image::Image;
 use crate::rig::probe::lock::ProbeLock;
 use crate::rig::probe::{self, Report, Target, Task};
 use crate::rig::watch::Watch;
+use crate::stderr::tell;
 
 /// Loads an image into the board, verifies it, and starts it
 ///
@@ -37,10 +38,13 @@ pub struct Args {
 /// # Errors
 /// What failed, on what, and what to try.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let watch = Watch::new();
-    watch.catch_signals().context("cannot catch signals")?;
     let bench = args.bench.read()?;
     bench.check_image(args.image.as_deref())?;
+    let watch = Watch::new();
+    watch.catch_signals().context("cannot catch signals")?;
+    if bench.declared.bring_up.is_some() {
+        tell(bench::BRINGING_UP);
+    }
     let up = bench.bring_up(None, 1, &watch)?;
     let image = args.image.as_ref().unwrap_or(&up.bench.board.image);
     let sha256 = Image::read(image)?.sha256;

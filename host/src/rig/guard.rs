@@ -14,6 +14,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::stderr::tell;
+
 /// What the command's group is given between SIGTERM and SIGKILL.
 pub const GRACE: Duration = Duration::from_secs(2);
 
@@ -28,7 +30,7 @@ pub fn run(command: &[OsString], scratch: Option<&Path>) -> ExitCode {
     let code = match start(command) {
         Ok(child) => watch(child),
         Err(error) => {
-            eprintln!("cannot start {}: {error}", PathBuf::from(&command[0]).display());
+            tell(&format!("cannot start {}: {error}", PathBuf::from(&command[0]).display()));
             127
         }
     };

@@ -1,5 +1,7 @@
 //! The ELF image that is loaded into the board: read and checked before anything touches the bench.
 
+use std::fs::File;
+use std::io::{Error, Read};
 use std::path::{Path, PathBuf};
 
 use object::elf::{EM_AARCH64, FileHeader64, PT_LOAD};
@@ -20,6 +22,18 @@ pub enum ImageError {
         path: PathBuf,
         /// What the system says.
         reason: String,
+    },
+    /// a folder, a device or a pipe
+    #[error("{path}: an image is a regular file, this is none; give an ELF file with --image")]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// too long
+    #[error("{path}: longer than {} MiB, that is no image for a board's RAM; was another file meant?", MOST_BYTES >> 20)]
+    TooLong {
+        /// The file.
+        path: PathBuf,
     },
     /// no 64-bit ELF file
     #[error("{path}: not a 64-bit ELF file ({reason}); build the image with `just firmware`")]
@@ -55,6 +69,9 @@ pub enum ImageError {
     },
 }
 
+/// Longest image file that is read, debug information included.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// A loadable segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -83,9 +100,7 @@ impl Image {
     /// # Errors
     /// [`ImageError`]
     pub fn read(path: &Path) -> Result<Self, ImageError> {
-        let bytes = std::fs::read(path)
-            .map_err(|error| ImageError::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
-        Self::parse(path, &bytes)
+        Self::parse(path, &read_bytes(path)?)
     }
 
     fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ImageError> {
@@ -129,6 +144,22 @@ fn check_processor(path: &Path, elf: &ElfFile64<'_, Endianness>) -> Result<(), I
         known => format!("{known:?}"),
     };
     Err(ImageError::OtherProcessor { path: path.to_owned(), found })
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, ImageError> {
+    let unreadable =
+        |error: Error| ImageError::Unreadable { path: path.to_owned(), reason: error.to_string() };
+    // Asked before opening: to open a pipe would wait for its writer.
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(ImageError::NotAFile { path: path.to_owned() });
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(ImageError::TooLong { path: path.to_owned() });
+    }
+    Ok(bytes)
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -182,6 +213,16 @@ mod tests {
         bytes.truncate(bytes.len() - 1);
         let error = Image::parse(Path::new("x.elf"), &bytes).expect_err("cut");
         assert!(error.to_string().contains("0x40200000"), "{error}");
+    }
+
+    #[test]
+    fn only_a_regular_file_of_a_sane_length_is_read() {
+        let error = Image::read(Path::new("/dev/zero")).expect_err("it has no end").to_string();
+        assert!(error.contains("/dev/zero") && error.contains("regular file"), "{error}");
+        let long = tempfile::NamedTempFile::new().expect("a temporary file");
+        long.as_file().set_len(MOST_BYTES + 1).expect("it is sparse");
+        let error = Image::read(long.path()).expect_err("it is too long").to_string();
+        assert!(error.contains("64 MiB"), "{error}");
     }
 
     #[test]

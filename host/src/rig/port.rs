@@ -19,6 +19,7 @@ use crate::bench_file::Port as Place;
 use crate::formats::raw_log::Direction;
 use crate::rig::holder;
 use crate::rig::recorder::Log;
+use crate::rig::watch::{Halt, Watch};
 use crate::units::HostNanos;
 
 /// How long a read may block before the reader looks whether the port is being closed.
@@ -76,6 +77,9 @@ pub enum PortError {
         /// What the system says.
         reason: String,
     },
+    /// interrupted, or the recording failed
+    #[error(transparent)]
+    Halt(#[from] Halt),
 }
 
 /// What a port's reader passes on.
@@ -112,8 +116,9 @@ impl Port {
     /// # Errors
     /// [`PortError`], which says what to try.
     pub fn open(address: &str, baud: u32, log: Log) -> Result<Self, PortError> {
+        log.watch().check()?;
         let (reader, writer) = match Place::parse(address).map_err(PortError::BadAddress)? {
-            Place::Tcp { host, port } => connect(address, &host, port)?,
+            Place::Tcp { host, port } => connect(address, &host, port, log.watch())?,
             Place::Tty(_) => open_tty(address, baud)?,
         };
         Ok(Self::over(address, reader, writer, log))
@@ -243,11 +248,12 @@ fn tty_error(address: &str, error: &serialport::Error) -> PortError {
     }
 }
 
-fn connect(address: &str, host: &str, port: u16) -> Result<Halves, PortError> {
+fn connect(address: &str, host: &str, port: u16, watch: &Watch) -> Result<Halves, PortError> {
     let failed =
         |error: std::io::Error| PortError::Open { address: address.to_owned(), reason: error.to_string() };
     let mut last = std::io::Error::new(ErrorKind::NotFound, "the host name has no address");
     for candidate in (host, port).to_socket_addrs().map_err(failed)? {
+        watch.check()?;
         match TcpStream::connect_timeout(&candidate, CONNECT_TIMEOUT) {
             Ok(stream) => {
                 stream.set_nodelay(true).map_err(failed)?;

@@ -83,6 +83,12 @@ impl Log {
         self.clock
     }
 
+    /// What ends the recording early.
+    #[must_use]
+    pub const fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
     /// Records bytes with the time now, and returns that time.
     ///
     /// The time is taken under the log's lock, so that a log's times never run backwards.

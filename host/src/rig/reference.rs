@@ -138,9 +138,8 @@ impl Reference {
 
     fn heard(&self) -> String {
         if let Some(source) = self.void {
-            return format!(
-                "{source:?} without a time; the receiver has no fix: does its antenna see the sky?"
-            );
+            let name = source.name();
+            return format!("{name} without a time; the receiver has no fix: does its antenna see the sky?");
         }
         match (&self.refused, self.bytes) {
             (_, 0) => "nothing was heard; is it switched on, and is this its port?".to_owned(),

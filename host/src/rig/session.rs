@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::bench_file::EdgeName;
 use crate::events::{BoardEvent, Burst, RigEvent};
-use crate::plan::Plan;
+use crate::plan::{PREAMBLE_PERIOD_NS, Plan};
 use crate::rig::generator::{Generator, GeneratorError, PulseTrain};
 use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::{Link, LinkError, Needs, check_identity};
@@ -27,8 +27,6 @@ const LOOK: Duration = Duration::from_millis(20);
 const BURST_MARGIN: Duration = Duration::from_secs(8);
 /// For readings of a burst's last edge that are still under way on a slow port.
 const LINGER: Duration = Duration::from_millis(250);
-/// Edges of the preamble come once a second, so that each is aligned with a pulse of the reference.
-const PREAMBLE_PERIOD_NS: u64 = 1_000_000_000;
 
 /// Why a session ended early.
 #[derive(Debug, Error)]

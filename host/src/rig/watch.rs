@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
 /// Why everything has to end now.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Halt {
-    /// SIGINT or SIGTERM.
+    /// SIGINT, SIGTERM or SIGHUP.
     #[error("interrupted")]
     Interrupted,
     /// A recording under `raw/` could not be written.
@@ -30,12 +32,18 @@ impl Watch {
         Self::default()
     }
 
-    /// Makes SIGINT and SIGTERM raise the flag; a second one of them ends the process at once.
+    /// Makes SIGINT, SIGTERM and SIGHUP raise the flag; a second one of them ends the process at once. To be called
+    /// once there is something to end in order: until then they end the process, whatever it waits for. A SIGHUP that
+    /// is ignored, as under nohup, stays so.
     ///
     /// # Errors
     /// If the handlers cannot be installed.
     pub fn catch_signals(&self) -> std::io::Result<()> {
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            if signal == SIGHUP && ignores(&status, signal) {
+                continue;
+            }
             signal_hook::flag::register_conditional_shutdown(signal, 2, Arc::clone(&self.interrupted))?;
             signal_hook::flag::register(signal, Arc::clone(&self.interrupted))?;
         }
@@ -61,6 +69,13 @@ impl Watch {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a process ignores a signal, by its `/proc/PID/status`.
+fn ignores(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
 }
 
 /// A point in time by which something must have happened.
@@ -90,6 +105,12 @@ impl Deadline {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ignored_signals_are_read_from_the_status_of_a_process() {
+        let status = "Name:\tppsrig\nSigBlk:\t0000000000000003\nSigIgn:\t0000000000001001\n";
+        assert!(ignores(status, SIGHUP) && !ignores(status, SIGINT) && !ignores("", SIGHUP));
+    }
 
     #[test]
     fn the_first_recording_failure_is_the_one_that_is_told() {

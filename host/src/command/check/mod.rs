@@ -10,6 +10,7 @@ use anyhow::Context;
 
 use super::{bench, say};
 use crate::rig::watch::{Deadline, Watch};
+use crate::stderr::tell;
 use findings::Findings;
 
 /// What the whole check may take.
@@ -38,12 +39,15 @@ pub struct Args {
 /// # Errors
 /// If the bench file cannot be read, or the check is interrupted.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let bench = args.bench.read()?;
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
-    let bench = args.bench.read()?;
     let deadline = Deadline::after(ALLOWED);
     let mut findings = Findings::default();
     findings.good("bench file", bench.file.display().to_string());
+    if bench.declared.bring_up.is_some() {
+        tell(bench::BRINGING_UP);
+    }
     match bench.bring_up(None, 1, &watch) {
         Ok(up) => {
             if bench.declared.bring_up.is_some() {

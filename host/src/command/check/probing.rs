@@ -161,7 +161,7 @@ fn reference(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
         Ok(message) => message,
         Err(error) => return findings.unusable("reference", error.to_string()),
     };
-    let evidence = format!("{:?} names GPS second {}", message.source, message.second.0);
+    let evidence = format!("{} names GPS second {}", message.source.name(), message.second.0);
     match reference.trust() {
         Some(Trust::Locked) => findings.good("reference", format!("locked; {evidence}")),
         Some(Trust::Holdover) => findings.unwell("reference", format!("in holdover; {evidence}")),

@@ -13,10 +13,12 @@ use jiff::Timestamp;
 use ppsrig_wire::{ClockId, EdgeMode};
 
 use super::{bench, replay, say};
+use crate::analysis::Analysis;
 use crate::bench_file::BenchFile;
 use crate::bundle::Bundle;
 use crate::plan::Plan;
 use crate::rig::watch::Watch;
+use crate::stderr::tell;
 use plan::{Asked, Rate};
 use progress::Progress;
 use record::Recording;
@@ -131,11 +133,11 @@ impl Args {
 /// What kept it from being done. If anything was recorded, that was kept, and what follows from it was printed.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     args.refuse_what_is_not_there_yet()?;
-    let watch = Watch::new();
-    watch.catch_signals().context("cannot catch signals")?;
     let bench = args.bench.read()?;
     let plan = args.plan(&bench.declared)?;
     bench.check_image(args.image.as_deref())?;
+    let watch = Watch::new();
+    watch.catch_signals().context("cannot catch signals")?;
     let started = Timestamp::now();
     let (bundle, files) = Bundle::create(&args.out, &bench.name(), started)?;
     let mut progress = Progress::new();
@@ -158,19 +160,26 @@ fn finish(dir: &Path, recorded: anyhow::Result<()>, json: bool) -> anyhow::Resul
         (Ok(outcome), Ok(())) => outcome,
         (Err(error), Ok(())) => return Err(error),
         (Ok(outcome), Err(error)) => {
-            // Nothing was fired yet: an empty table would only hide the error.
-            if outcome.analysis.is_some() {
-                say(&format!("{}{}\n", outcome.text, dir.display()))?;
-            } else {
-                eprintln!("the recording up to the failure is kept in {}", dir.display());
+            let mut text = outcome.text;
+            if !outcome.analysis.as_deref().is_some_and(fired) {
+                tell("it ended before the first edge; what was recorded until then is kept in");
+                // A table of zeros would only hide the error.
+                text = if json { text } else { String::new() };
             }
+            // What ended the run matters more than a stdout that is gone.
+            let _lost = say(&format!("{text}{}\n", dir.display()));
             return Err(error);
         }
         (Err(second), Err(error)) => {
-            eprintln!("the recording is kept in {}, but cannot be replayed: {second:#}", dir.display());
+            tell(&format!("the recording is kept in {}, but cannot be replayed: {second:#}", dir.display()));
             return Err(error);
         }
     };
     say(&format!("{}{}\n", outcome.text, dir.display()))?;
     Ok(outcome.exit_code())
+}
+
+/// Whether the generator was told to fire.
+const fn fired(analysis: &Analysis) -> bool {
+    analysis.preamble.commanded_count > 0 || analysis.edges.commanded_count > 0
 }

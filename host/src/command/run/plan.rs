@@ -4,15 +4,12 @@ use anyhow::{Context, bail, ensure};
 use ppsrig_wire::{ClockId, EdgeMode};
 
 use crate::bench_file::BenchFile;
-use crate::plan::{CLOCK_IDS, EDGE_MODES, Plan};
+use crate::plan::{CLOCK_IDS, EDGE_MODES, MOST_EDGES, PREAMBLE_PERIOD_NS, Plan};
 
 /// Edges of the preamble: enough for a first rate and for a second labelling that agrees with the first.
 pub(super) const PREAMBLE_EDGES: u32 = 4;
-/// Nanoseconds from edge to edge of the preamble, which is aligned with the reference's pulses.
-pub(super) const PREAMBLE_PERIOD_NS: u64 = 1_000_000_000;
 /// Shortest time that the pin must be at its resting level between two edges.
 const LEAST_REST_NS: u64 = 100_000;
-const MOST_EDGES: u32 = 100_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
 const MILLIHERTZ_PERIOD_NS: u64 = NS_PER_S * 1000;
 
@@ -94,7 +91,13 @@ pub(super) fn seed(given: Option<u64>) -> anyhow::Result<u64> {
 /// The plan, if this bench can do it.
 pub(super) fn plan(asked: &Asked, bench: &BenchFile) -> anyhow::Result<Plan> {
     ensure!(asked.edges > 0, "--edges 0: nothing would be measured; give at least 1");
-    ensure!(asked.edges <= MOST_EDGES, "--edges {}: more than {MOST_EDGES}; use --sessions", asked.edges);
+    let total = u64::from(asked.edges) * u64::from(asked.sessions);
+    ensure!(
+        total <= u64::from(MOST_EDGES),
+        "--edges {} in --sessions {}: {total} edges, and the analysis of a run takes {MOST_EDGES}; make several runs of it",
+        asked.edges,
+        asked.sessions
+    );
     ensure!(asked.sessions > 0, "--sessions 0: nothing would be measured; give at least 1");
     let period_ns = (MILLIHERTZ_PERIOD_NS + asked.rate.0 / 2) / asked.rate.0;
     let width_ms = asked.width_ms.unwrap_or(bench.generator.width_ms);
@@ -210,6 +213,15 @@ mod tests {
         assert!(planned(&Asked { sessions: 0, ..asked() }).is_err());
         assert!(planned(&Asked { width_ms: Some(0), ..asked() }).is_err());
         assert!(planned(&Asked { width_ms: Some(1500), rate: Rate(500), ..asked() }).is_err());
+    }
+
+    #[test]
+    fn more_edges_than_the_analysis_takes_are_refused_with_its_limit() {
+        assert!(planned(&Asked { edges: MOST_EDGES, ..asked() }).is_ok());
+        assert!(planned(&Asked { edges: MOST_EDGES + 1, ..asked() }).is_err());
+        let error = planned(&Asked { edges: MOST_EDGES / 2, sessions: 3, ..asked() }).expect_err("too many");
+        let error = error.to_string();
+        assert!(error.contains("1500000 edges") && error.contains("takes 1000000"), "{error}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::events::Burst;
 use crate::rig::probe::Stage;
 use crate::rig::session::Step;
+use crate::stderr::tell;
 
 /// From one plain line of a burst to the next.
 const PLAIN_EVERY: Duration = Duration::from_secs(5);
@@ -65,8 +66,8 @@ impl Progress {
     /// A line of its own, above the bar if there is one.
     pub(super) fn line(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(bar) => bar.suspend(|| tell(text)),
+            None => tell(text),
         }
     }
 
@@ -119,7 +120,7 @@ impl Progress {
             bar.set_message(message);
         } else if self.told.elapsed() >= PLAIN_EVERY && captured > 0 {
             self.told = now;
-            eprintln!("{name}: {captured} of {commanded} captured, {message}");
+            tell(&format!("{name}: {captured} of {commanded} captured, {message}"));
         }
     }
 

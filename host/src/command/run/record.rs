@@ -47,7 +47,7 @@ impl Recording<'_> {
     pub(super) fn record(&self, files: RawFiles, progress: &mut Progress) -> anyhow::Result<()> {
         let bring_up_log = self.bundle.dir().join(names::RAW).join(names::BRING_UP);
         if self.bench.declared.bring_up.is_some() {
-            progress.line("bringing the bench up");
+            progress.line(crate::command::bench::BRINGING_UP);
         }
         let logs = Logs::new(&Recorder::new(self.watch), files);
         let log = logs.rig.clone();
