@@ -12,6 +12,8 @@ use crate::bench_file::EdgeName;
 use crate::formats::scpi;
 
 const REPLY_ALLOWED: Duration = Duration::from_secs(2);
+/// How long a port is silent before what an earlier program asked for counts as read.
+const QUIET: Duration = Duration::from_millis(300);
 /// No instrument's error queue is longer; a queue that never empties is a wrong instrument.
 const MOST_ERRORS: usize = 32;
 /// Instruments answer with seven significant digits at least.
@@ -43,12 +45,8 @@ impl ScpiGenerator {
         generator.send("OUTP OFF")?;
         generator.send("*RST")?;
         generator.send("*CLS")?;
-        generator.discard_input();
-        let reply = generator.query("*IDN?")?;
-        if scpi::identity(&reply).is_err() {
-            return Err(generator.bad_reply("*IDN?", reply));
-        }
-        generator.identity = reply;
+        generator.drain();
+        generator.identity = generator.identify()?;
         generator.no_errors("*RST")?;
         Ok(generator)
     }
@@ -69,14 +67,32 @@ impl ScpiGenerator {
         self.received.clear();
     }
 
+    /// Reads and forgets until nothing has come for a moment: the rest of what an earlier program asked.
+    fn drain(&mut self) {
+        let deadline = Deadline::after(REPLY_ALLOWED);
+        while !deadline.passed() && matches!(self.port.read(QUIET), Ok(Some(_))) {}
+        self.received.clear();
+    }
+
+    /// Asks who it is and passes over what comes before that, such as a late answer to `*OPC?`: from here on an answer
+    /// belongs to its query.
+    fn identify(&mut self) -> Result<String, GeneratorError> {
+        let deadline = Deadline::after(REPLY_ALLOWED);
+        let mut reply = self.query("*IDN?")?;
+        while scpi::identity(&reply).is_err() {
+            log::info!("generator {}: `{reply}` is no identity", self.port.address());
+            match self.reply(deadline.left())? {
+                Some(next) if !deadline.passed() => reply = next,
+                _ => return Err(self.bad_reply("*IDN?", reply)),
+            }
+        }
+        Ok(reply)
+    }
+
     fn query(&mut self, query: &str) -> Result<String, GeneratorError> {
         self.discard_input();
         self.send(query)?;
-        self.reply(REPLY_ALLOWED)?.ok_or_else(|| GeneratorError::Silent {
-            address: self.port.address().to_owned(),
-            query: query.to_owned(),
-            allowed: REPLY_ALLOWED,
-        })
+        self.reply(REPLY_ALLOWED)?.ok_or_else(|| self.silent(query))
     }
 
     /// The next line, or none within `wait`.
@@ -119,6 +135,11 @@ impl ScpiGenerator {
         }
         let address = self.port.address().to_owned();
         Err(GeneratorError::Reported { address, after, errors: errors.join(", ") })
+    }
+
+    fn silent(&self, query: &str) -> GeneratorError {
+        let (address, query) = (self.port.address().to_owned(), query.to_owned());
+        GeneratorError::Silent { address, query, allowed: REPLY_ALLOWED }
     }
 
     fn bad_reply(&self, query: &str, reply: String) -> GeneratorError {
@@ -196,11 +217,11 @@ impl Generator for ScpiGenerator {
 
     fn make_safe(&mut self) -> Result<(), GeneratorError> {
         self.send("ABOR")?;
-        if std::mem::take(&mut self.completion_asked) {
-            // The late answer; an instrument that ABOR does not bring to answer is caught by the next query.
-            self.reply(Duration::from_millis(500))?;
-        }
         self.send("OUTP OFF")?;
+        if std::mem::take(&mut self.completion_asked) {
+            // The train's completion may be answered at any time from now on.
+            self.identify()?;
+        }
         let reply = self.query("OUTP?")?;
         if scpi::flag(&reply) != Ok(false) {
             let address = self.port.address().to_owned();

@@ -146,6 +146,44 @@ fn an_aborted_train_is_made_safe_although_its_completion_was_asked_for() {
 }
 
 #[test]
+fn a_late_completion_is_not_taken_for_the_identity() {
+    let mut fake = FakeInstrument::answering(|line, heard| match line {
+        "*IDN?" => Some("1\nMaker,33511B,1,2".to_owned()),
+        _ => good(line, heard),
+    });
+    let generator = fake.open().expect("it answers, late");
+    assert_eq!(generator.identity(), "Maker,33511B,1,2");
+    fake.heard(generator);
+}
+
+#[test]
+fn a_completion_that_comes_long_after_abor_is_not_taken_for_the_output_s_state() {
+    let mut fake = FakeInstrument::answering(|line, heard| match line {
+        "*OPC?" => None,
+        "*IDN?" if heard.iter().any(|line| line == "*OPC?") => Some("1\nMaker,33511B,1,2".to_owned()),
+        _ => good(line, heard),
+    });
+    let mut generator = fake.open().expect("it answers");
+    generator.prepare(&TRAIN).expect("it can");
+    generator.arm().expect("it can");
+    generator.make_safe().expect("the output is off");
+    generator.prepare(&TRAIN).expect("its answers belong to their queries");
+    fake.heard(generator);
+}
+
+#[test]
+fn an_unread_answer_of_an_earlier_program_is_drained() {
+    let mut fake = FakeInstrument::answering(|line, heard| match line {
+        "ABOR" => Some("1".to_owned()),
+        "*CLS" => Some("+0,\"No err".to_owned()),
+        _ => good(line, heard),
+    });
+    let generator = fake.open().expect("it answers");
+    assert_eq!(generator.identity(), "Maker,33511B,1,2");
+    fake.heard(generator);
+}
+
+#[test]
 fn a_silent_instrument_is_an_error_that_names_the_port() {
     let mut fake = FakeInstrument::answering(|_, _| None);
     let error = fake.open().expect_err("it is silent").to_string();
