@@ -83,6 +83,8 @@ pub enum Step<'a> {
         burst: Burst,
         /// Edges commanded.
         commanded: u32,
+        /// From edge to edge.
+        period: Duration,
         /// Edges captured so far, as the board's records arrive.
         captured: u32,
     },
@@ -262,7 +264,8 @@ impl Rig {
                 captured = captured.max(captured_of(&event, window));
                 wait = Duration::ZERO;
             }
-            step(Step::Firing { burst, commanded: train.cycles, captured });
+            let period = Duration::from_nanos(train.period_ns);
+            step(Step::Firing { burst, commanded: train.cycles, period, captured });
         }
     }
 

@@ -12,7 +12,12 @@ use crate::stderr::tell;
 
 /// From one plain line of a burst to the next.
 const PLAIN_EVERY: Duration = Duration::from_secs(5);
-const BAR: &str = "{prefix:9} [{bar:30}] {pos}/{len} {msg}";
+/// The message is cut to what the terminal leaves of a line, so that the line never wraps.
+const BAR: &str = "{prefix:9} [{bar:16}] {pos}/{len} {wide_msg}";
+/// On a terminal that is narrower than [`NARROW`].
+const NARROW_BAR: &str = "{prefix} {pos}/{len} {wide_msg}";
+/// Columns that hold a bar and any message.
+const NARROW: u16 = 70;
 
 /// Shows how far a run is.
 pub(super) struct Progress {
@@ -20,33 +25,8 @@ pub(super) struct Progress {
     bar: Option<ProgressBar>,
     began: Instant,
     told: Instant,
-    seen: Seen,
-}
-
-/// The captures of one burst, by the host's clock: good enough for a preview.
-#[derive(Clone, Copy, Default)]
-struct Seen {
-    captured: u32,
-    /// When the first ones were seen, and how many.
-    first: Option<(u32, Instant)>,
-    last: Option<Instant>,
-}
-
-impl Seen {
-    fn update(&mut self, captured: u32, now: Instant) {
-        if captured > self.captured {
-            self.captured = captured;
-            self.first.get_or_insert((captured, now));
-            self.last = Some(now);
-        }
-    }
-
-    /// Captures from the first to the last seen, and the time between them.
-    fn pace(&self) -> Option<(u32, Duration)> {
-        let ((count, first), last) = (self.first?, self.last?);
-        let captures = self.captured - count;
-        (captures > 0).then(|| (captures, last.saturating_duration_since(first)))
-    }
+    /// When the first edge of the burst was captured.
+    first: Option<Instant>,
 }
 
 impl Progress {
@@ -59,7 +39,7 @@ impl Progress {
             bar: None,
             began: now,
             told: now,
-            seen: Seen::default(),
+            first: None,
         }
     }
 
@@ -96,31 +76,34 @@ impl Progress {
                 "board {}, firmware {}, EL{}, counter declared {} Hz",
                 identity.board, identity.git_hash, identity.exception_level, identity.declared_counter_hz
             )),
-            Step::Firing { burst, commanded, captured } => self.firing(*burst, *commanded, *captured),
+            Step::Firing { burst, commanded, period, captured } => {
+                self.firing(*burst, (*commanded, *period), *captured);
+            }
             Step::Fired(burst) => {
                 self.clear();
-                self.seen = Seen::default();
+                self.first = None;
                 let seconds = self.began.elapsed().as_secs_f64();
                 self.line(&format!("{} done in {seconds:.1} s", name_of(*burst)));
             }
         }
     }
 
-    fn firing(&mut self, burst: Burst, commanded: u32, captured: u32) {
+    fn firing(&mut self, burst: Burst, (commanded, period): (u32, Duration), captured: u32) {
         let name = name_of(burst);
         let now = Instant::now();
         if captured == 0 {
             self.began = now;
+        } else if self.first.is_none() {
+            self.first = Some(now.checked_sub(period * (captured - 1)).unwrap_or(now));
         }
-        self.seen.update(captured, now);
-        let message = pace(commanded, captured, self.seen.pace());
+        let train = self.first.map(|first| due(commanded, period, now.saturating_duration_since(first)));
         if self.terminal {
             let bar = self.bar(name, commanded.into());
-            bar.set_position(captured.into());
-            bar.set_message(message);
-        } else if self.told.elapsed() >= PLAIN_EVERY && captured > 0 {
+            bar.set_message(message(captured, train.map(|(_, left)| left)));
+            bar.set_position(train.map_or(0, |(due, _)| due.into()));
+        } else if let Some((due, left)) = train.filter(|_| self.told.elapsed() >= PLAIN_EVERY) {
             self.told = now;
-            tell(&format!("{name}: {captured} of {commanded} captured, {message}"));
+            tell(&format!("{name}: {due} of {commanded} due, {}", message(captured, Some(left))));
         }
     }
 
@@ -129,7 +112,9 @@ impl Progress {
             self.clear();
         }
         self.bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template(BAR).expect("the template is well-formed");
+            let wide = terminal_width().is_none_or(|columns| columns >= NARROW);
+            let style = ProgressStyle::with_template(if wide { BAR } else { NARROW_BAR })
+                .expect("the template is well-formed");
             ProgressBar::new(length).with_style(style.progress_chars("=> ")).with_prefix(name)
         })
     }
@@ -148,31 +133,69 @@ const fn name_of(burst: Burst) -> &'static str {
     }
 }
 
-/// "9.8/s, 4 s left", from the second sight of captures on.
-fn pace(commanded: u32, captured: u32, seen: Option<(u32, Duration)>) -> String {
-    let Some((captures, taken)) = seen else {
-        let waiting = if captured == 0 { "waiting for the reference's pulse" } else { "" };
-        return waiting.to_owned();
-    };
-    let rate = f64::from(captures) / taken.as_secs_f64().max(1e-3);
-    let left = f64::from(commanded.saturating_sub(captured)) / rate.max(1e-9);
-    format!("{rate:.1}/s, {left:.0} s left")
+/// How many edges of a train are due this long after its first, and the time until its end. It fires as it was told, so
+/// this holds also where edges are missed or captured twice.
+fn due(commanded: u32, period: Duration, since_first: Duration) -> (u32, Duration) {
+    let periods = since_first.as_nanos() / period.as_nanos().max(1);
+    let due = u32::try_from(periods).unwrap_or(u32::MAX).saturating_add(1).min(commanded);
+    (due, (period * commanded).saturating_sub(since_first))
+}
+
+/// "4 s left, 61 captured", once there are edges.
+fn message(captured: u32, left: Option<Duration>) -> String {
+    match left {
+        None => "waiting for the reference".to_owned(),
+        Some(left) => format!("{} left, {captured} captured", span(left)),
+    }
+}
+
+/// "4 s", from a minute on "0:01:05".
+fn span(time: Duration) -> String {
+    let seconds = time.as_millis().div_ceil(1000);
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        _ => format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60),
+    }
+}
+
+/// Columns of the terminal behind stderr.
+fn terminal_width() -> Option<u16> {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const MS: Duration = Duration::from_millis(1);
+
     #[test]
-    fn the_pace_is_that_between_the_first_and_the_last_capture_seen() {
-        let start = Instant::now();
-        let mut seen = Seen::default();
-        assert!(pace(101, 0, seen.pace()).starts_with("waiting"));
-        seen.update(1, start);
-        assert_eq!(seen.pace(), None);
-        seen.update(51, start + Duration::from_secs(5));
-        // Time without a capture does not slow the pace down.
-        seen.update(51, start + Duration::from_secs(9));
-        assert_eq!(pace(101, 51, seen.pace()), "10.0/s, 5 s left");
+    fn the_time_left_is_that_of_the_train_whatever_is_captured() {
+        assert_eq!(due(100, 100 * MS, Duration::ZERO), (1, 10_000 * MS));
+        assert_eq!(due(100, 100 * MS, 5050 * MS), (51, 4950 * MS));
+        assert_eq!(due(100, 100 * MS, 99_000 * MS), (100, Duration::ZERO));
+    }
+
+    #[test]
+    fn no_captures_are_waited_for_once_there_is_one() {
+        assert!(message(0, None).starts_with("waiting"));
+        assert_eq!(message(1, Some(4950 * MS)), "5 s left, 1 captured");
+    }
+
+    #[test]
+    fn long_times_have_minutes_and_hours() {
+        assert_eq!(span(Duration::from_secs(59)), "59 s");
+        assert_eq!(span(Duration::from_secs(65)), "0:01:05");
+        assert_eq!(span(Duration::from_secs(86_400 + 60)), "24:01:00");
+    }
+
+    #[test]
+    fn any_message_fits_eighty_columns_beside_the_bar() {
+        let most = crate::plan::MOST_EDGES;
+        let longest = message(most, Some(Duration::from_secs(999 * 3600)));
+        let around = format!("{:9} [{:16}] {most}/{most} ", "preamble", "");
+        assert!(around.len() + longest.len() < 80, "{around}{longest}");
+        assert!(around.len() + message(0, None).len() <= usize::from(NARROW), "{around}");
     }
 }
