@@ -21,6 +21,7 @@ fn refused(arguments: &[&str], wanted: &[&str]) {
 fn numbers_that_make_no_run_are_refused() {
     refused(&["run", "--edges", "0"], &["--edges 0"]);
     refused(&["run", "--edges", "-1"], &["--edges"]);
+    refused(&["run", "--edges", "1000001"], &["--edges 1000001", "takes 1000000"]);
     refused(&["run", "--rate", "0"], &["--rate", "no edges would ever come"]);
     refused(&["run", "--rate", "0.0001"], &["--rate", "millihertz"]);
     refused(&["run", "--rate", "fast"], &["--rate", "decimal"]);
@@ -54,6 +55,8 @@ fn bench_files_that_are_none_are_refused_by_name() {
     let unknown = place.file("typo.toml", bench_with(&[("link-baud =", "link-boud =")]));
     refused(&["run", unknown.to_str().expect("it is text")], &["typo.toml:", "link-boud"]);
     refused(&["validate", unknown.to_str().expect("it is text")], &["typo.toml:", "link-boud"]);
+    let output = place.ppsrig(["validate"]).env("PPSRIG_BENCH", &unknown).output().expect("ppsrig starts");
+    assert!(refusal(&output).contains("link-boud"));
 }
 
 #[test]
@@ -74,6 +77,8 @@ fn files_that_are_no_image_are_refused_before_the_bench_is_brought_up() {
     refused(&["run", "--image", text_file.to_str().expect("it is text")], &["notes.elf", "not a 64-bit ELF"]);
     refused(&["run", "--image", env!("CARGO_BIN_EXE_ppsrig")], &["not for AArch64"]);
     refused(&["flash", "--image", "/nowhere.elf"], &["/nowhere.elf", "--image"]);
+    refused(&["run", "--image", "/dev/zero"], &["/dev/zero", "regular file"]);
+    refused(&["run", "--image", "/"], &["regular file"]);
 }
 
 #[test]

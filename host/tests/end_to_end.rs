@@ -207,6 +207,21 @@ fn an_interrupted_run_leaves_a_safe_generator_and_a_partial_bundle() {
 }
 
 #[test]
+fn a_run_that_is_interrupted_before_its_first_edge_prints_no_table_of_zeros() {
+    let _turn = virtual_bench();
+    let place = Place::new();
+    let run = Running::start(&place);
+    run.wait_until_it_says("reference:");
+    run.signal(Signal::TERM);
+    run.wait_until_it_says("it ended before the first edge");
+    run.wait_until_it_says("error: interrupted");
+    let output = run.child.wait_with_output().expect("it was started");
+    assert_eq!(code(&output), 2);
+    assert_eq!(text(&output.stdout), format!("{}\n", place.bundle().display()));
+    place.wait_until_nothing_runs();
+}
+
+#[test]
 fn a_killed_run_leaves_nothing_running_and_a_bundle_that_replays_as_partial() {
     let _turn = virtual_bench();
     for moment in ["bringing the bench up", "reference:", "loaded", "preamble done"] {
@@ -231,7 +246,8 @@ fn check_finds_the_virtual_bench_well_and_a_dead_board_unusable() {
     let output = place.ppsrig(["check"]).output().expect("ppsrig starts");
     let table = text(&output.stdout);
     assert_eq!(code(&output), 0, "{table}");
-    for evidence in ["ppsrig,virtual", "board virt", "locked", "attached in"] {
+    assert_eq!(text(&output.stderr), "bringing the bench up\n");
+    for evidence in ["ppsrig,virtual", "board virt", "locked; TIM-TP names", "attached in"] {
         assert!(table.contains(evidence), "`{evidence}` is missing in {table}");
     }
     let dead = scenario("dead-board.toml");

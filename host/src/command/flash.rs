@@ -21,7 +21,7 @@ use crate::stderr::tell;
 #[command(after_help = "\
 Examples:
   ppsrig flash bench.toml
-  ppsrig flash bench.toml --image build/firmware/rpi3.elf")]
+  ppsrig flash --image build/firmware/virt.elf    on the virtual bench")]
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,

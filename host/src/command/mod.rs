@@ -36,13 +36,14 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  ppsrig run                          a run on the virtual bench of the source tree
-  ppsrig check bench.toml             is every instrument of a bench there and well?
+  ppsrig run                 a run on the virtual bench of the source tree
+  ppsrig check bench.toml    is every instrument of a bench there and well?
   ppsrig run bench.toml --edges 1000 --rate 100
-  ppsrig replay results/20261130T181500Z-virtual
+  ppsrig replay results/2026-11-30T18-15-00Z-virtual
 
 Data goes to stdout, everything else to stderr. RUST_LOG=info says more.
-Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done, 3 no verdict.";
+Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done,
+3 no verdict.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -102,5 +103,15 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         super::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn examples_are_not_wrapped_on_eighty_columns() {
+        let command = super::Cli::command();
+        for command in command.get_subcommands().chain([&command]) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let long = text.lines().find(|line| line.chars().count() > 80);
+            assert_eq!(long, None, "{}", command.get_name());
+        }
     }
 }

@@ -13,24 +13,26 @@ use crate::analysis::{Analysis, analyse};
 use crate::bundle::{self, Contents};
 use crate::report;
 
-/// Recompute edges.csv, summary.csv and summary.json from a run bundle
+/// Computes everything that follows from a run bundle once more
 ///
-/// Reads run.toml and raw/ and writes the files anew: the same bytes for a finished run, and whatever can be said of a
-/// run that was cut short, called partial.
+/// Reads run.toml and raw/ and writes edges.csv, summary.csv and summary.json anew: the same bytes for a finished run,
+/// and whatever can be said of a run that was cut short, called partial.
 #[derive(Clone, Debug, ClapArgs)]
-#[command(after_help = "Examples:
+#[command(after_help = "\
+Examples:
   ppsrig replay results/2026-11-30T18-00-00Z-virtual
   ppsrig replay results/2026-11-30T18-00-00Z-virtual --out /tmp/again --json
 
-Exit status: that of the run: 0 passed, 1 a limit was exceeded, 2 not done or partial, 3 no verdict.")]
+Exit code: that of the run: 0 passed, 1 a limit was exceeded, 2 not done or
+partial, 3 no verdict.")]
 pub struct Args {
     /// The bundle's folder
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Write the files here instead of into the bundle
+    /// Writes the files here instead of into the bundle
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Print summary.json instead of the table
+    /// Prints summary.json instead of the table
     #[arg(long)]
     pub json: bool,
 }

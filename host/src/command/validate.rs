@@ -1,29 +1,32 @@
-//! `ppsrig validate FILE`: says every problem of a bench file at once, or what the bench is.
+//! `ppsrig validate`: says every problem of a bench file at once, or what the bench is.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::ValueHint;
-
-use crate::bench_file::{self, BenchFile, Chip, CommandBy, ReferenceDriver};
+use super::bench;
+use crate::bench_file::{BenchFile, Chip, CommandBy, ReferenceDriver};
 
 /// Checks a bench file
 ///
 /// Nothing is opened but the file: `ppsrig check` looks whether the instruments are there.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ppsrig validate            the virtual bench of the source tree
+  ppsrig validate bench.toml")]
 pub struct Args {
-    /// The bench file
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    file: PathBuf,
+    #[command(flatten)]
+    bench: bench::Args,
 }
 
-/// Prints `FILE: good` and a short description of the bench.
+/// Prints `BENCH: good` and a short description of the bench.
 ///
 /// # Errors
 /// Every problem of the file, one a line.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let bench = bench_file::read(&args.file)?;
-    super::say(&format!("{}: good\n{}", args.file.display(), description(&bench, &|path| path.exists())))?;
+    let bench = args.bench.read()?;
+    let description = description(&bench.declared, &|path| path.exists());
+    super::say(&format!("{}: good\n{description}", bench.file.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -87,7 +90,7 @@ mod tests {
     fn a_bench_is_described_instrument_by_instrument() {
         let folder = Path::new("/repo/fixtures/benches");
         let text = include_str!("../../../fixtures/benches/virtual.toml");
-        let bench = bench_file::parse(text, folder).unwrap();
+        let bench = crate::bench_file::parse(text, folder).unwrap();
         let expected = "  board            QemuVirtA53 of /repo/fixtures/boards/qemu-virt-a53.yaml, \
              counter declared 12500000 Hz, emulated
   probe            20b7:9db1:unix:@run/swd.sock

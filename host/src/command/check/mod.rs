@@ -24,7 +24,7 @@ const ALLOWED: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ppsrig check                        the virtual bench of the source tree
+  ppsrig check               the virtual bench of the source tree
   ppsrig check bench.toml --json")]
 pub struct Args {
     #[command(flatten)]

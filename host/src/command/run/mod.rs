@@ -34,12 +34,13 @@ use record::Recording;
     allow_negative_numbers = true,
     after_help = "\
 Examples:
-  ppsrig run                                       100 edges on the virtual bench
+  ppsrig run                 100 edges on the virtual bench
   ppsrig run bench.toml --edges 1000 --rate 100
   ppsrig run bench.toml --mode alternate --rate 20 --width-ms 20 --edges 400
   ppsrig run --scenario fixtures/scenarios/faults.toml --json
 
-Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done or was interrupted, 3 no verdict.
+Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done or was
+interrupted, 3 no verdict.
 The last line on stdout is the path of the run bundle."
 )]
 pub struct Args {

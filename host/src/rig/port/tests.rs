@@ -24,6 +24,14 @@ fn read_all(port: &mut Port, length: usize) -> Vec<u8> {
 }
 
 #[test]
+fn nothing_is_opened_once_everything_has_to_end() {
+    let watch = Watch::new();
+    watch.recording_failed("raw/link.log: no space left".to_owned());
+    let error = Port::open("tcp://localhost:1", 9600, Recorder::new(&watch).no_log()).expect_err("it ends");
+    assert!(matches!(error, PortError::Halt(_)), "{error}");
+}
+
+#[test]
 fn bytes_go_both_ways_through_a_tty_without_modem_lines_and_are_recorded() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     let writer = RawWriter::new(file.reopen().expect("it is there"), "link").expect("it fits");
