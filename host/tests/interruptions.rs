@@ -35,9 +35,13 @@ fn a_run_goes_on_to_its_end_without_its_stderr() {
     let place = Place::new();
     let arguments = ["run", "--edges", "4", "--rate", "2", "--width-ms", "250"];
     let output = place.ppsrig(arguments).stderr(nobody_reads()).output().expect("ppsrig starts");
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
-    let generator = std::fs::read(place.bundle().join("raw/generator.log")).expect("it was recorded");
-    let told: Vec<_> = text(&generator).lines().filter(|l| l.contains(" tx ")).map(str::to_owned).collect();
+    let read = |name: &str| text(&std::fs::read(place.bundle().join(name)).expect("it was written"));
+    // Whether it passed is up to how busy the machine is.
+    let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).expect("it is JSON");
+    assert_eq!(summary["exit"], output.status.code().expect("it was not killed"), "{}", text(&output.stdout));
+    assert!(read("raw/rig.log").contains("\"did\":\"finished\""), "{}", read("raw/rig.log"));
+    let told: Vec<_> =
+        read("raw/generator.log").lines().filter(|l| l.contains(" tx ")).map(str::to_owned).collect();
     assert!(told.iter().rev().take(4).any(|line| line.ends_with("OUTP OFF\\n")), "{told:?}");
     place.wait_until_nothing_runs();
 }
@@ -66,7 +70,8 @@ fn waiting_run(place: &Place) -> Child {
 
 #[test]
 fn signals_end_a_run_in_order_before_its_first_edge_and_no_table_is_printed() {
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+    // A terminal that closes sends more than one SIGHUP.
+    for signals in [[Signal::INT].as_slice(), &[Signal::TERM], &[Signal::HUP; 3]] {
         let place = Place::new();
         let mut run = waiting_run(&place);
         let mut stderr = BufReader::new(run.stderr.take().expect("it is piped"));
@@ -75,15 +80,17 @@ fn signals_end_a_run_in_order_before_its_first_edge_and_no_table_is_printed() {
             assert_ne!(stderr.read_line(&mut said).expect("it is text"), 0, "{said}");
         }
         let pid = i32::try_from(run.id()).ok().and_then(Pid::from_raw).expect("a process id is positive");
-        kill_process(pid, signal).expect("it is ours");
+        for signal in signals {
+            kill_process(pid, *signal).expect("it is ours, and ended but not waited for at the most");
+        }
         stderr.read_to_string(&mut said).expect("it is text");
         let output = run.wait_with_output().expect("it was started");
-        assert_eq!(output.status.code(), Some(2), "{signal:?}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{signals:?}: {said}");
         assert!(said.contains("before the first edge") && said.contains("error: interrupted"), "{said}");
         let bundle = place.bundle();
         assert_eq!(text(&output.stdout), format!("{}\n", bundle.display()));
         let rig = text(&std::fs::read(bundle.join("raw/rig.log")).expect("it was recorded"));
-        assert!(rig.contains("\"did\":\"stopped\",\"reason\":\"interrupted\""), "{signal:?}: {rig}");
+        assert!(rig.contains("\"did\":\"stopped\",\"reason\":\"interrupted\""), "{signals:?}: {rig}");
         place.wait_until_nothing_runs();
     }
 }

@@ -32,20 +32,21 @@ impl Watch {
         Self::default()
     }
 
-    /// Makes SIGINT, SIGTERM and SIGHUP raise the flag; a second one of them ends the process at once. To be called
-    /// once there is something to end in order: until then they end the process, whatever it waits for. A SIGHUP that
-    /// is ignored, as under nohup, stays so.
+    /// Makes SIGINT, SIGTERM and SIGHUP raise the flag. A SIGINT or SIGTERM after that ends the process at once; a SIGHUP
+    /// does not, since a terminal that closes sends several. One that is ignored, as under nohup, stays so.
+    ///
+    /// To be called once there is something to end in order: until then signals end the process, whatever it waits for.
     ///
     /// # Errors
     /// If the handlers cannot be installed.
     pub fn catch_signals(&self) -> std::io::Result<()> {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            if signal == SIGHUP && ignores(&status, signal) {
-                continue;
-            }
+        for signal in [SIGINT, SIGTERM] {
             signal_hook::flag::register_conditional_shutdown(signal, 2, Arc::clone(&self.interrupted))?;
             signal_hook::flag::register(signal, Arc::clone(&self.interrupted))?;
+        }
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        if !ignores(&status, SIGHUP) {
+            signal_hook::flag::register(SIGHUP, Arc::clone(&self.interrupted))?;
         }
         Ok(())
     }
