@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
-use common::{PATIENCE, Place, bench_with, fixtures, refusal, text, virtual_bench};
+use common::{PATIENCE, Place, fixtures, refusal, text, virtual_bench};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -96,12 +96,9 @@ fn two_sessions_boot_the_board_twice_and_balance_together() {
 fn a_faulty_bench_gives_exactly_the_numbers_that_follow_from_its_faults() {
     let _turn = virtual_bench();
     let place = Place::new();
-    let trust = [("settle-s = 10", "settle-s = 3"), ("guard-s = 20", "guard-s = 2")];
-    let bench = place.file("quick-to-settle.toml", bench_with(&trust));
-    let bench = bench.display().to_string();
     let faults = scenario("faults.toml");
     let arguments =
-        ["run", &bench, "--scenario", &faults, "--edges", "24", "--rate", "1", "--width-ms", "250", "--json"];
+        ["run", "--scenario", &faults, "--edges", "24", "--rate", "1", "--width-ms", "250", "--json"];
     let output = place.ppsrig(arguments).output().expect("ppsrig starts");
     let summary = summary(&place.bundle());
     let ledger = &summary["ledger"];
