@@ -1,8 +1,10 @@
 //! The capture windows of a run, from what the rig did.
 
 use crate::events::{Burst, Recording, RigEvent, Stamped};
-use crate::plan::MOST_EDGES;
 use crate::units::HostNanos;
+
+/// More edges than this in one burst is a damaged recording: a day at a hundred a second has fewer.
+pub const MAX_CYCLES: u32 = 10_000_000;
 
 /// One capture window, with the burst that was fired into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +103,7 @@ impl Windows {
     fn arm(&mut self, number: u32, arming: Arming) {
         let problem = if arming.period_ns == 0 || i64::try_from(arming.period_ns).is_err() {
             Some(format!("a burst with a period of {} ns was armed for window {number}", arming.period_ns))
-        } else if arming.cycles > MOST_EDGES {
+        } else if arming.cycles > MAX_CYCLES {
             Some(format!("{} edges were commanded for window {number}, more than any run has", arming.cycles))
         } else {
             match self.find(number) {

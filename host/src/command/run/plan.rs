@@ -8,6 +8,8 @@ use crate::plan::{CLOCK_IDS, EDGE_MODES, MOST_EDGES, PREAMBLE_PERIOD_NS, Plan};
 
 /// Edges of the preamble: enough for a first rate and for a second labelling that agrees with the first.
 pub(super) const PREAMBLE_EDGES: u32 = 4;
+/// Their preambles are a tenth of the edges that the analysis takes.
+const MOST_SESSIONS: u32 = MOST_EDGES / 10 / PREAMBLE_EDGES;
 /// Shortest time that the pin must be at its resting level between two edges.
 const LEAST_REST_NS: u64 = 100_000;
 const NS_PER_S: u64 = 1_000_000_000;
@@ -91,6 +93,11 @@ pub(super) fn seed(given: Option<u64>) -> anyhow::Result<u64> {
 /// The plan, if this bench can do it.
 pub(super) fn plan(asked: &Asked, bench: &BenchFile) -> anyhow::Result<Plan> {
     ensure!(asked.edges > 0, "--edges 0: nothing would be measured; give at least 1");
+    ensure!(
+        asked.sessions <= MOST_SESSIONS,
+        "--sessions {}: the analysis of a run takes {MOST_SESSIONS}; make several runs of it",
+        asked.sessions
+    );
     let total = u64::from(asked.edges) * u64::from(asked.sessions);
     ensure!(
         total <= u64::from(MOST_EDGES),
@@ -219,6 +226,8 @@ mod tests {
     fn more_edges_than_the_analysis_takes_are_refused_with_its_limit() {
         assert!(planned(&Asked { edges: MOST_EDGES, ..asked() }).is_ok());
         assert!(planned(&Asked { edges: MOST_EDGES + 1, ..asked() }).is_err());
+        assert!(planned(&Asked { edges: 1, sessions: MOST_SESSIONS, ..asked() }).is_ok());
+        assert!(planned(&Asked { edges: 1, sessions: MOST_SESSIONS + 1, ..asked() }).is_err());
         let error = planned(&Asked { edges: MOST_EDGES / 2, sessions: 3, ..asked() }).expect_err("too many");
         let error = error.to_string();
         assert!(error.contains("1500000 edges") && error.contains("takes 1000000"), "{error}");
