@@ -97,7 +97,7 @@ mod tests {
   image            /repo/build/firmware/virt.elf (not there yet)
   link             @run/board.tty at 921600 baud
   generator        SCPI on @run/generator.tty, 5 ms wide
-  reference        UBX with TIM-TP on @run/gps.tty, settles 10 s, guard 20 s
+  reference        UBX with TIM-TP on @run/gps.tty, settles 3 s, guard 2 s
   interval counter TICC on @run/ticc.tty, channel B: the board's echo
   bring-up         vbench --run-dir @run --echo
 ";
