@@ -27,34 +27,6 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// The counter at the edge as captured, in half ticks: a reading stands for the start of its tick, and a polled
-    /// edge for the middle of what its two readings hold.
-    #[must_use]
-    pub fn half_ticks(&self) -> i128 {
-        match self.capture.counters {
-            CaptureCounters::Irq { capture } => 2 * i128::from(capture),
-            CaptureCounters::Poll { before, after } => i128::from(before) + i128::from(after) + 1,
-        }
-    }
-
-    /// Half the width of what the readings hold, in half ticks; 0 for an interrupt capture, which is a reading.
-    #[must_use]
-    pub fn half_width_half_ticks(&self) -> i128 {
-        match self.capture.counters {
-            CaptureCounters::Irq { .. } => 0,
-            CaptureCounters::Poll { before, after } => (i128::from(after) - i128::from(before) + 1).max(0),
-        }
-    }
-
-    /// The counter when the echo pin was raised: the middle of what its two readings hold, and half the width of that,
-    /// both in half ticks.
-    #[must_use]
-    pub fn echo_half_ticks(&self) -> Option<(i128, i128)> {
-        let (before, after) = self.capture.echo?;
-        let (before, after) = (i128::from(before), i128::from(after));
-        Some((before + after + 1, (after - before + 1).max(0)))
-    }
-
     /// Whether it was polled.
     #[must_use]
     pub const fn is_poll(&self) -> bool {

@@ -12,6 +12,7 @@ pub mod estimate;
 pub mod figure;
 pub mod figures;
 pub mod fixed;
+pub mod half_ticks;
 pub mod label;
 pub mod latency;
 pub mod lost;

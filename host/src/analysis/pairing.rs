@@ -1,7 +1,10 @@
 //! Pairs the commanded edges of one window with its captures, and gives every edge its class and reason.
 //!
-//! A commanded edge takes the nearest capture within a quarter period. What then is left over is explained, in the order
-//! of precedence that DESIGN, "The edge ledger", fixes.
+//! A commanded edge takes the nearest capture within a quarter period. Where several explanations hold, the first one of
+//! these counts. Of a commanded edge, with or without a capture: `lost` (its record was torn or dropped), `disturbed`,
+//! `unlocked`, `settling` or `holdover` (the reference could not be trusted), `paired`, `ambiguous` (more edges unseen
+//! than records missing, or a capture off the grid beside it), `missed`. Of a capture that no edge took: `disturbed`, the
+//! reference's three, `ambiguous`, `duplicate`, `spurious`. A record that did not arrive is `torn` or `dropped`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,6 +13,7 @@ use super::anchor::Anchor;
 use super::captures::{Captured, WindowCaptures};
 use super::class::Class;
 use super::disturbance::Disturbances;
+use super::half_ticks::HalfTicks;
 use super::lost::{Unseen, unseen};
 use super::placement::{Place, Placement, place};
 use super::row::{EdgeRow, Mode};
@@ -82,7 +86,7 @@ fn unplaced(case: &Case<'_>, cycles: u32, reason: &str, disturbances: &Disturban
         EdgeRow { commanded: Some(edge), mode: case.mode, ..EdgeRow::new(session, burst, class, reason) }
     });
     let captured = case.captures.arrived.iter().map(|captured| {
-        let disturbed = disturbances.reason(Some(captured.arrival), Some(captured.half_ticks()));
+        let disturbed = disturbances.reason(Some(captured.arrival), Some(captured.capture.half_ticks()));
         let (class, reason) = match disturbed {
             Some(why) => (Class::Disturbed, why),
             None if case.window.arming.is_none() => (Class::Spurious, reason),
@@ -187,7 +191,7 @@ impl<'a> Found<'a> {
         let expected = self.expected_half_ticks(gpst_ns);
         let disturbed = disturbances
             .reason(Some(host), Some(expected))
-            .or_else(|| disturbances.reason(None, capture.map(Captured::half_ticks)));
+            .or_else(|| disturbances.reason(None, capture.map(|captured| captured.capture.half_ticks())));
         let distrust = || self.case.reference.distrust(crate::units::Nanos(gpst_ns));
         let (class, reason): (Class, Cow<'static, str>) =
             if capture.is_none() && self.unseen.is_lost(edge as usize) {
@@ -229,7 +233,7 @@ impl<'a> Found<'a> {
         let host = self.anchor.host_time(place.gpst_ns);
         let owner = usize::try_from(place.edge).ok().and_then(|edge| self.owner.get(edge).copied().flatten());
         let (class, reason): (Class, Cow<'static, str>) = if let Some(why) =
-            disturbances.reason(Some(host), Some(captured.half_ticks()))
+            disturbances.reason(Some(host), Some(captured.capture.half_ticks()))
         {
             (Class::Disturbed, Cow::Owned(why.to_owned()))
         } else if let Some((class, why)) = self.case.reference.distrust(crate::units::Nanos(place.gpst_ns)) {
@@ -268,7 +272,7 @@ impl<'a> Found<'a> {
             let number = captured.capture.number;
             let why = format!("the counter stepped by {by:.3} ms against the edges before capture {number}");
             let half_period = period / 2.0 / NS_PER_S as f64 * self.anchor.half_ticks_per_s;
-            disturbances.from_counter(captured.half_ticks() - half_period as i128, why);
+            disturbances.from_counter(captured.capture.half_ticks() - half_period as i128, why);
         }
     }
 }

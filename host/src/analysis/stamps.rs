@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::anchor::{Anchor, median};
-use super::captures::Captured;
+use super::half_ticks::HalfTicks;
 use super::row::EdgeRow;
 use super::window::Window;
 use crate::events::{IntervalChannel, IntervalEvent, IntervalStamp, Recording, Stamped};
@@ -141,8 +141,7 @@ pub fn forget_foreign_echoes(stamps: &mut EdgeStamps, rows: &[EdgeRow], anchor: 
         .filter_map(|row| {
             let edge = row.commanded?;
             let echo = stamps.get(&edge)?.echo?;
-            let (half_ticks, _) =
-                Captured { arrival: HostNanos(0), capture: row.capture? }.echo_half_ticks()?;
+            let (half_ticks, _) = row.capture?.echo_half_ticks()?;
             let by_counter = anchor.seconds_after(half_ticks) * PS_PER_S as f64;
             let allowed = FOREIGN_PS + echo.half_width.map_or(0.0, |width| width.0 as f64);
             let after = echo.time.0 - *origin.get_or_insert(echo.time.0);

@@ -38,7 +38,7 @@ pub struct Args {
 /// What a finished run or a replay comes to.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The exit status, by DESIGN, "The command line".
+    /// The exit status: 0 passed, 1 a limit was exceeded, 2 not done or partial, 3 no verdict.
     pub exit: u8,
     /// What to print on stdout; ends with a line end.
     pub text: String,
