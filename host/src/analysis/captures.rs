@@ -134,7 +134,15 @@ impl<'a> Collector<'a> {
             FromBoard::Totals(totals) => (totals.window, None),
             FromBoard::Identity(_) | FromBoard::Ack { .. } => return,
         };
-        let Some(&window) = self.by_number.get(&number) else {
+        let known = self.by_number.get(&number).copied();
+        // A board that is still in a window of an earlier run tells nothing about this one.
+        if known
+            .map_or(self.windows.first(), |window| self.windows.get(window))
+            .is_none_or(|of| at < of.begins)
+        {
+            return;
+        }
+        let Some(window) = known else {
             *self.strangers.entry(number).or_default() += u64::from(captured.is_some());
             return;
         };

@@ -1,13 +1,13 @@
 //! Whole recordings, judged: exact counts in the ledger, true latencies within their stated U.
 
-use ppsrig_wire::EdgeMode;
+use ppsrig_wire::{EdgeMode, FromBoard};
 
 use super::class::{Class, Ledger};
 use super::synthetic::{LATENCY_NS, Scene};
 use super::tie::Tie;
 use super::verdict::Outcome;
 use super::{Analysis, RateCheck, analyse, check_rate};
-use crate::events::{Burst, IntervalChannel, IntervalEvent, RigEvent};
+use crate::events::{BoardEvent, Burst, IntervalChannel, IntervalEvent, RigEvent};
 
 fn judge(scene: &Scene) -> Analysis {
     analyse(&scene.record(), &scene.recording(), &scene.reference())
@@ -253,6 +253,59 @@ fn an_interrupted_recording_is_partial_and_balances() {
     assert_eq!(analysis.partial.as_deref(), Some("it ends before the run was finished"));
     assert_eq!(analysis.verdict.outcome, Outcome::NotDone);
     assert!(!analysis.edges.counted_by_board);
+}
+
+#[test]
+fn what_a_board_still_says_of_an_earlier_run_is_no_part_of_this_one() {
+    let mut scene = one_a_second(10);
+    scene.sessions = 2;
+    let recording = scene.recording();
+    let plain = judge(&scene);
+    let mut with_old = recording.clone();
+    let loaded = |session: usize| {
+        let loads = recording.rig.iter().filter(|event| matches!(event.event, RigEvent::ProbeUsed { .. }));
+        loads.map(|event| event.at.0).nth(session).unwrap()
+    };
+    // The same windows, a window that this run never opens, their heartbeats and totals.
+    let of_run = |from: u64| {
+        recording.board.iter().filter(move |event| event.at.0 > from).take(60).zip(0..).map(
+            move |(event, at)| {
+                let mut old = event.clone();
+                old.at.0 = from - 90 + at;
+                old
+            },
+        )
+    };
+    with_old.board.extend(of_run(loaded(0)));
+    let mut foreign = with_old.board.last().unwrap().clone();
+    if let BoardEvent::Frame { message: FromBoard::Capture(capture), .. } = &mut foreign.event {
+        capture.window = 9;
+    }
+    with_old.board.push(foreign);
+    with_old.board.extend(of_run(loaded(1)));
+    with_old.board.sort_by_key(|event| event.at);
+    let analysis = analyse(&scene.record(), &with_old, &scene.reference());
+    assert_eq!(counts(&analysis.edges), counts(&plain.edges));
+    assert_eq!(counts(&analysis.preamble), counts(&plain.preamble));
+    assert_eq!(analysis.verdict, plain.verdict);
+    assert_eq!(analysis.verdict.outcome, Outcome::Passed);
+}
+
+#[test]
+fn what_overtakes_the_windows_acknowledgement_counts() {
+    let scene = one_a_second(10);
+    let mut recording = scene.recording();
+    let opened = recording
+        .rig
+        .iter()
+        .position(|event| matches!(event.event, RigEvent::WindowOpened { burst: Burst::Edges, .. }));
+    let opened = recording.rig[opened.unwrap()].at;
+    let first = recording.board.iter_mut().find(
+        |event| matches!(event.event, BoardEvent::Frame { message: FromBoard::Heartbeat(beat), .. } if beat.window == 2),
+    );
+    first.unwrap().at.0 = opened.0 - 1;
+    let analysis = analyse(&scene.record(), &recording, &scene.reference());
+    assert_eq!(analysis.sessions[0].heartbeats, judge(&scene).sessions[0].heartbeats);
 }
 
 #[test]

@@ -6,6 +6,9 @@ use crate::units::HostNanos;
 /// More edges than this in one burst is a damaged recording: a day at a hundred a second has fewer.
 pub const MAX_CYCLES: u32 = 10_000_000;
 
+/// The purpose under which the rig records that it loads the board.
+const LOAD: &str = "load";
+
 /// One capture window, with the burst that was fired into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
@@ -15,7 +18,10 @@ pub struct Window {
     pub burst: Burst,
     /// The session that it belongs to.
     pub session: u32,
-    /// When the board had acknowledged it.
+    /// What the board sends of it comes after this: the end of loading, or of the window before. An earlier frame of this
+    /// number is of an earlier run, whose windows have the same numbers.
+    pub begins: HostNanos,
+    /// When the board had acknowledged it. What it captured at once may have arrived shortly before.
     pub opened: HostNanos,
     /// When it was closed.
     pub closed: Option<HostNanos>,
@@ -45,6 +51,8 @@ pub struct Windows {
     pub list: Vec<Window>,
     /// Contradictions, as sentences.
     pub problems: Vec<String>,
+    /// When the board was last loaded, or a window closed.
+    quiet_since: HostNanos,
 }
 
 /// Collects the windows of a recording.
@@ -60,6 +68,8 @@ pub fn windows(recording: &Recording) -> Windows {
 impl Windows {
     fn take(&mut self, Stamped { at, event }: &Stamped<RigEvent>) {
         match event {
+            RigEvent::SessionStarted { .. } => self.quiet_since = *at,
+            RigEvent::ProbeUsed { purpose, .. } if purpose == LOAD => self.quiet_since = *at,
             RigEvent::WindowOpened { window, burst, session } => self.open(*window, *burst, *session, *at),
             RigEvent::GeneratorArmed { window, cycles, period_ns, sent, .. } => {
                 let arming =
@@ -72,6 +82,7 @@ impl Windows {
                 }
             }
             RigEvent::WindowClosed { window } => {
+                self.quiet_since = *at;
                 if let Some(window) = self.find(*window) {
                     window.closed = Some(*at);
                 }
@@ -93,6 +104,7 @@ impl Windows {
             number,
             burst,
             session,
+            begins: self.quiet_since,
             opened,
             closed: None,
             arming: None,
