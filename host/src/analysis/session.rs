@@ -1,5 +1,7 @@
 //! One session: its windows paired, its rate measured, its latencies tied.
 
+use std::collections::BTreeMap;
+
 use super::anchor::anchor;
 use super::captures::WindowCaptures;
 use super::class::Class;
@@ -50,6 +52,8 @@ pub struct Session {
     pub disturbed: Vec<String>,
     /// Heartbeats that were heard in its windows.
     pub heartbeats: u64,
+    /// Paired edges of the measurement that have no latency by their echo although it is wired, by reason.
+    pub without_echo: BTreeMap<&'static str, u64>,
     /// The longest time for which the board's idle loop stood still, in ticks, by its heartbeats.
     pub longest_gap_ticks: u64,
     /// The measurement's paired edges whose time is known, for the spread about a straight line.
@@ -173,7 +177,7 @@ fn reading(context: Context<'_>, burst: &Burstful<'_>, stamped: bool, row: &Edge
 
 /// The echo is seen by the counter and by the interval counter both, whatever the capture's latency.
 fn echo_reading(context: Context<'_>, burst: &Burstful<'_>, row: &EdgeRow) -> Option<Reading> {
-    let echo = burst.stamps.get(&row.commanded?)?.echo?;
+    let echo = burst.stamps.get(&row.commanded?)?.echo.ok()?;
     let (half_ticks, half_width) = row.capture?.echo_half_ticks()?;
     let uncertainty = echo_uncertainty(&echo, &context.record.bench)?;
     Some(Reading {
@@ -198,6 +202,9 @@ fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
                 {
                     burst.rows[index].interval_ps = Some(interval);
                     burst.rows[index].echo = Some(latency);
+                } else if bench.wiring.echo {
+                    let why = why_without_echo(&burst.rows[index], &burst.stamps);
+                    *session.without_echo.entry(why).or_default() += 1;
                 }
             }
             let rows: Vec<&EdgeRow> = indices.iter().map(|&index| &burst.rows[index]).collect();
@@ -210,6 +217,15 @@ fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
         }
         debug_assert!(burst.captures.arrived.len() <= burst.rows.len(), "every capture has a line");
         session.rows.append(&mut burst.rows);
+    }
+}
+
+fn why_without_echo(row: &EdgeRow, stamps: &EdgeStamps) -> &'static str {
+    match row.commanded.and_then(|edge| stamps.get(&edge)).map(|stamp| stamp.echo) {
+        None => "the interval counter has no reading of the edge",
+        Some(Err(why)) => why.reason(),
+        Some(Ok(_)) if row.capture.is_none_or(|capture| capture.echo.is_none()) => "the board raised no echo",
+        Some(Ok(_)) => "the interval counter states no half-width with its reading",
     }
 }
 

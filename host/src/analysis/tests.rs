@@ -543,6 +543,41 @@ fn an_echo_that_went_unread_is_not_replaced_by_a_bounces() {
     assert_eq!(others, 19);
 }
 
+/// The measurement's channel B readings, by index into the recording's interval readings.
+fn echoes_of_edges(recording: &crate::events::Recording) -> Vec<usize> {
+    let is_echo = |index: &usize| {
+        matches!(&recording.interval[*index].event,
+            IntervalEvent::Stamp(stamp) if stamp.channel == IntervalChannel::B)
+    };
+    // The first four are the preamble's.
+    (0..recording.interval.len()).filter(is_echo).skip(4).collect()
+}
+
+#[test]
+fn an_echo_whose_place_is_hardly_known_gives_no_latency_and_is_told() {
+    let mut scene = one_a_second(20);
+    scene.echo = true;
+    let plain = judge(&scene);
+    let mut recording = scene.recording();
+    let echoes = echoes_of_edges(&recording);
+    for (edge, after_ms, half_width_ms) in [(7, 499, 494), (11, 300, 700), (15, 460, 45)] {
+        let IntervalEvent::Stamp(stamp) = &mut recording.interval[echoes[edge]].event else { unreachable!() };
+        stamp.time.0 += after_ms * 1_000_000_000;
+        stamp.half_width = Some(crate::units::Picos(half_width_ms * 1_000_000_000));
+    }
+    let analysis = analyse(&scene.record(), &recording, &scene.reference());
+    let without: Vec<u32> = analysis
+        .rows()
+        .filter(|row| row.burst == Burst::Edges && row.echo.is_none())
+        .filter_map(|row| row.commanded)
+        .collect();
+    assert_eq!(without, [7, 11, 15]);
+    assert_eq!(analysis.sessions[0].without_echo.values().collect::<Vec<_>>(), [&1, &2]);
+    let most = |analysis: &Analysis| value(analysis, "irq", "echo", "max");
+    assert!(most(&analysis) <= most(&plain), "{}", most(&analysis));
+    assert!(plain.sessions[0].without_echo.is_empty());
+}
+
 #[test]
 fn echoes_tell_the_rate_better_than_captures_with_scattered_latencies() {
     let mut scene = Scene::new(EdgeMode::Irq, 20, 500);

@@ -125,7 +125,7 @@ pub fn by_echo(
     bench: &BenchFile,
 ) -> Option<(i128, TiedLatency)> {
     let stamp = stamps.get(&row.commanded?)?;
-    let echo = stamp.echo?;
+    let echo = stamp.echo.ok()?;
     let capture = row.capture?;
     let (echo_half_ticks, bracket) = capture.echo_half_ticks()?;
     let interval = echo.time.0 - stamp.edge.time.0;

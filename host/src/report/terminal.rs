@@ -261,6 +261,12 @@ fn session_facts(session: &Session, declared: Hertz) -> Vec<(&'static str, Strin
     rows.extend(
         session.disturbed.iter().take(SHOWN).map(|what| ("disturbed", format!("session {number}: {what}"))),
     );
+    rows.extend(session.without_echo.iter().map(|(why, edges)| {
+        (
+            "no echo",
+            format!("session {number}: {edges} paired edges are left out of the echo's latency: {why}"),
+        )
+    }));
     let more = session.disturbed.len().saturating_sub(SHOWN);
     if more > 0 {
         rows.push(("", format!("session {number}: and {more} more")));
