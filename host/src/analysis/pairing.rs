@@ -19,13 +19,15 @@ use super::placement::{Place, Placement, place};
 use super::row::{EdgeRow, Mode};
 use super::seconds::Reference;
 use super::window::{Arming, Window};
+use crate::events::{IntervalChannel, IntervalEvent, IntervalStamp, Stamped};
 use crate::units::{GpsSecond, HostNanos, NS_PER_S};
 
 /// Captures in a row that are off their edges by the same amount: the counter stepped.
 const STEP_RUN: usize = 3;
 /// A smaller step is not told from latency.
 const STEP_NS: f64 = 5_000_000.0;
-/// The same on an emulated board, whose latency has a tail of milliseconds.
+/// The same on an emulated board, whose latency has a tail of milliseconds. At periods under twice this a step shows only
+/// as edges that do not pair.
 const STEP_EMULATED_NS: f64 = 50_000_000.0;
 
 /// What is known about one window.
@@ -38,6 +40,8 @@ pub struct Case<'a> {
     pub anchor: Result<&'a Anchor, &'a str>,
     /// The reference.
     pub reference: &'a dyn Reference,
+    /// The interval counter's trusted readings.
+    pub readings: &'a [Stamped<IntervalEvent>],
     /// How the board captured, where the plan fixes it.
     pub mode: Option<Mode>,
     /// Whether the board is emulated.
@@ -250,11 +254,12 @@ impl<'a> Found<'a> {
         with_capture(EdgeRow::new(self.case.window.session, self.case.window.burst, class, reason), captured)
     }
 
-    /// Several captures in a row that are off by the same amount mean that the counter stepped against the edges. It is
-    /// also what a halt looks like where the counter stands still in it.
+    /// Several captures in a row that are off by the same amount mean that the counter stepped against the edges, if they
+    /// are off by more than latency explains, and than the edges themselves may have been late. It is also what a halt
+    /// looks like where the counter stands still in it.
     fn note_step(&self, disturbances: &mut Disturbances) {
         let period = self.arming.period_ns as f64;
-        let limit = if self.case.emulated { STEP_EMULATED_NS } else { STEP_NS }.min(period / 4.0);
+        let limit = if self.case.emulated { STEP_EMULATED_NS } else { STEP_NS.min(period / 4.0) };
         let inside = |place: &Place| (0..i64::from(self.arming.cycles)).contains(&place.edge);
         let off = |place: &Place, like: &Place| {
             inside(place)
@@ -265,7 +270,13 @@ impl<'a> Found<'a> {
             .placement
             .places
             .windows(STEP_RUN)
-            .position(|run| run.iter().all(|place| off(place, &run[0])));
+            .zip(self.case.captures.arrived.windows(STEP_RUN))
+            .position(|(run, captured)| {
+                run.iter().zip(captured).all(|(place, captured)| {
+                    off(place, &run[0])
+                        && place.residual_ns.abs() > half_width_near(self.case.readings, captured.arrival)
+                })
+            });
         if let Some(at) = run {
             let captured = &self.case.captures.arrived[at];
             let by = self.placement.places[at].residual_ns / 1e6;
@@ -275,4 +286,19 @@ impl<'a> Found<'a> {
             disturbances.from_counter(captured.capture.half_ticks() - half_period as i128, why);
         }
     }
+}
+
+/// The half-width, in nanoseconds, that the interval counter states for the edge whose reading arrived nearest to `at`;
+/// 0 where it states none. Host times do well enough: neighbours are late for the same reason.
+fn half_width_near(readings: &[Stamped<IntervalEvent>], at: HostNanos) -> f64 {
+    let of_edge = |reading: &Stamped<IntervalEvent>| match reading.event {
+        IntervalEvent::Stamp(IntervalStamp { channel: IntervalChannel::A, half_width, .. }) => {
+            Some((reading.at.0.abs_diff(at.0), half_width.map_or(0.0, |width| width.0 as f64 / 1000.0)))
+        }
+        _ => None,
+    };
+    let behind = readings.partition_point(|reading| reading.at < at);
+    let before = readings[..behind].iter().rev().find_map(of_edge);
+    let after = readings[behind..].iter().find_map(of_edge);
+    before.into_iter().chain(after).min_by_key(|(apart, _)| *apart).map_or(0.0, |(_, half_width)| half_width)
 }

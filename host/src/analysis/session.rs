@@ -102,6 +102,7 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
             captures,
             anchor: line.as_ref().map_err(String::as_str),
             reference: context.reference,
+            readings: trusted(context.recording),
             mode: fixed_mode(context.record, window.burst),
             emulated: context.emulated,
             end: context.end,

@@ -409,6 +409,29 @@ fn a_counter_that_steps_by_less_than_a_quarter_period_is_found_all_the_same() {
 }
 
 #[test]
+fn captures_that_are_late_by_no_more_than_their_edges_are_no_step() {
+    // 100 a second: a quarter period is 2.5 ms, and the edges come as late as that.
+    let mut scene = Scene::new(EdgeMode::Irq, 200, 10);
+    scene.counter_step = Some((120, 2_400_000));
+    let steps = |analysis: &Analysis| {
+        let told = analysis.sessions[0].disturbed.iter();
+        told.filter(|what| what.starts_with("the counter stepped by 2.")).count()
+    };
+    assert_eq!(steps(&judge(&scene)), 0, "emulated");
+    scene.emulated = false;
+    scene.counter_step = Some((120, 2_600_000));
+    assert_eq!(steps(&judge(&scene)), 1);
+    let mut recording = scene.recording();
+    for event in &mut recording.interval {
+        if let IntervalEvent::Stamp(stamp) = &mut event.event {
+            stamp.half_width = Some(crate::units::Picos(3_000_000_000));
+        }
+    }
+    let late = analyse(&scene.record(), &recording, &scene.reference());
+    assert_eq!(steps(&late), 0);
+}
+
+#[test]
 fn a_clock_that_steps_disturbs_the_edge_that_shows_it() {
     let mut scene = one_a_second(20);
     scene.clock_step = Some((12, -5_000_000));
