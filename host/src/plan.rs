@@ -5,6 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench_file::BenchFile;
 
+/// Most edges of one run, all its sessions together: the analysis holds every one of them in memory, half a kilobyte each.
+pub const MOST_EDGES: u32 = 1_000_000;
+/// Nanoseconds from edge to edge of the preamble: each of its edges is aligned with a pulse of the reference.
+pub const PREAMBLE_PERIOD_NS: u64 = 1_000_000_000;
+
 /// `run.toml`: written once, before the first edge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

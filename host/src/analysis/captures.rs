@@ -12,10 +12,11 @@ use ppsrig_wire::{Capture, CaptureCounters, CaptureTotals, FromBoard, Heartbeat}
 use super::class::Class;
 use super::window::Window;
 use crate::events::{BoardEvent, Recording, Stamped};
+use crate::plan::MOST_EDGES;
 use crate::units::HostNanos;
 
-/// More missing records than this in one gap is another board's numbering, or a damaged recording.
-const MAX_GAP: u32 = 1_000_000;
+/// More missing records than this in a window is another board's numbering, or a damaged recording.
+const MOST_MISSING: u32 = MOST_EDGES;
 
 /// One capture as it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,11 +197,14 @@ impl<'a> Collector<'a> {
         let first = self.next[window];
         let missing = end.saturating_sub(first);
         let found = &mut self.found[window];
-        if missing > MAX_GAP {
-            found.problems.push(format!(
-                "window {}: {missing} records are missing before capture {end}; this is no gap of one recording",
-                self.windows[window].number
-            ));
+        if missing as usize + found.missing.len() > MOST_MISSING as usize {
+            // The first one tells it all.
+            if found.problems.is_empty() {
+                found.problems.push(format!(
+                    "window {}: {missing} records are missing before capture {end}; this is no gap of one recording",
+                    self.windows[window].number
+                ));
+            }
             return;
         }
         found.missing.extend((first..end).zip(0u64..).map(|(number, index)| {

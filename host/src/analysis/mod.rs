@@ -1,6 +1,6 @@
 //! Decoding, pairing, ledger, calibration and statistics: pure functions over recorded events.
 //!
-//! [`analyse`] judges a whole recording; [`check_rate`] is the same for the preamble alone, before anything is believed.
+//! [`analyse_bundle`] judges a whole recording; [`check_rate`] is the same for the preamble alone, before anything is believed.
 //! From top to bottom: `verdict` over `figures` over `latency` over `session`, which for each window takes `captures`,
 //! `anchor` (which second), `placement` (which edge), `pairing` (which class), `stamps` and `tie` (how late).
 
@@ -85,9 +85,20 @@ impl Analysis {
     }
 }
 
-/// Judges a recording.
+/// Judges a recording of which nothing is missing so far.
 #[must_use]
 pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Reference) -> Analysis {
+    analyse_bundle(record, recording, reference, &[])
+}
+
+/// Judges what a bundle holds. `incomplete` says what of its recordings is missing; it is partial then.
+#[must_use]
+pub fn analyse_bundle(
+    record: &RunRecord,
+    recording: &Recording,
+    reference: &dyn Reference,
+    incomplete: &[String],
+) -> Analysis {
     let windows = windows(recording);
     let (captures, strangers) = captures::captures(recording, &windows.list);
     let identity = identity(recording);
@@ -111,7 +122,7 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         identity,
         emulated,
         second_rule: reference.rule(),
-        partial: partial(recording),
+        partial: partial(recording, incomplete),
         verdict: Verdict { outcome: Outcome::NotDone, reasons: Vec::new() },
     };
     analysis.figures = figures::figures(&analysis, record);
@@ -183,7 +194,9 @@ pub fn check_rate(
     }
 }
 
-fn identity(recording: &Recording) -> Option<Identity> {
+/// What the board said of itself, last.
+#[must_use]
+pub fn identity(recording: &Recording) -> Option<Identity> {
     recording.board.iter().rev().find_map(|event| match &event.event {
         BoardEvent::Frame { message: FromBoard::Identity(identity), .. } => Some(identity.clone()),
         _ => None,
@@ -195,12 +208,14 @@ fn probe_operations(recording: &Recording, windows: &[Window], end: crate::units
     uses.map(|(_, _, operations)| operations).fold(0, u64::saturating_add)
 }
 
-/// Why a recording is partial: it was stopped, or ends without having been finished.
-fn partial(recording: &Recording) -> Option<String> {
+/// Why a recording is partial: it was stopped, ends without having been finished, or has lost some of its files.
+fn partial(recording: &Recording, incomplete: &[String]) -> Option<String> {
     let stopped = recording.rig.iter().find_map(|event| match &event.event {
         RigEvent::Stopped { reason } => Some(reason.clone()),
         _ => None,
     });
     let finished = recording.rig.iter().any(|event| event.event == RigEvent::Finished);
-    stopped.or_else(|| (!finished).then(|| "it ends before the run was finished".to_owned()))
+    stopped
+        .or_else(|| (!finished).then(|| "it ends before the run was finished".to_owned()))
+        .or_else(|| (!incomplete.is_empty()).then(|| incomplete.join("; ")))
 }

@@ -84,7 +84,7 @@ proptest! {
         for (_, text) in crate::report::files(&record, &analysis) {
             prop_assert!(!text.contains("-0.000,") && text.ends_with('\n'));
         }
-        let table = crate::report::terminal::table(&record, &analysis, &[], std::path::Path::new("x"));
+        let table = crate::report::terminal::table(&record, &analysis, &[], std::path::Path::new("x"), 80);
         prop_assert!(table.contains("verdict"));
     }
 

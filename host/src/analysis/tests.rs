@@ -612,3 +612,18 @@ fn echoes_tell_the_rate_better_than_captures_with_scattered_latencies() {
     let off = echoed.ratio(crate::units::Hertz(12_500_000)) - 1.0;
     assert!(off.abs() <= echoed.u_relative, "{off} {}", echoed.u_relative);
 }
+
+#[test]
+fn more_edges_than_any_run_has_are_an_imbalance_and_no_line() {
+    let scene = one_a_second(5);
+    let mut recording = scene.recording();
+    for event in &mut recording.rig {
+        if let RigEvent::GeneratorArmed { window: 2, cycles, .. } = &mut event.event {
+            *cycles = crate::plan::MOST_EDGES + 1;
+        }
+    }
+    let analysis = analyse(&scene.record(), &recording, &scene.reference());
+    assert_eq!(analysis.verdict.outcome, Outcome::NotDone);
+    assert!(analysis.verdict.reasons.iter().any(|why| why.contains("a run has 1000000 at most")));
+    assert_eq!(analysis.edges.commanded.total(), 0);
+}

@@ -1,11 +1,11 @@
 //! The capture windows of a run, from what the rig did.
 
 use crate::events::{Burst, Recording, RigEvent, Stamped};
+use crate::plan::MOST_EDGES;
 use crate::units::HostNanos;
 
-/// More edges than this in one burst is a damaged recording: a day at a hundred a second has fewer.
-pub const MAX_CYCLES: u32 = 10_000_000;
-
+/// Most edges of all preambles of a run: thousands of sessions.
+const MOST_PREAMBLE_EDGES: u32 = MOST_EDGES / 10;
 /// The purpose under which the rig records that it loads the board.
 const LOAD: &str = "load";
 
@@ -113,10 +113,18 @@ impl Windows {
     }
 
     fn arm(&mut self, number: u32, arming: Arming) {
+        let burst = self.find(number).map(|window| window.burst);
+        let most = if burst == Some(Burst::Preamble) { MOST_PREAMBLE_EDGES } else { MOST_EDGES };
+        let alike = self.list.iter().filter(|window| Some(window.burst) == burst);
+        let commanded: u64 =
+            alike.filter_map(|window| window.arming).map(|arming| u64::from(arming.cycles)).sum();
         let problem = if arming.period_ns == 0 || i64::try_from(arming.period_ns).is_err() {
             Some(format!("a burst with a period of {} ns was armed for window {number}", arming.period_ns))
-        } else if arming.cycles > MAX_CYCLES {
-            Some(format!("{} edges were commanded for window {number}, more than any run has", arming.cycles))
+        } else if commanded + u64::from(arming.cycles) > u64::from(most) {
+            Some(format!(
+                "{} edges were commanded for window {number}, after {commanded} before; a run has {most} at most",
+                arming.cycles
+            ))
         } else {
             match self.find(number) {
                 None => Some(format!("a burst was armed for window {number}, which was never opened")),

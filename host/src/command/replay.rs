@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 
 use crate::analysis::verdict::Outcome as Verdict;
-use crate::analysis::{Analysis, analyse};
+use crate::analysis::{Analysis, analyse_bundle};
 use crate::bundle::{self, Contents};
 use crate::report;
 
@@ -44,7 +44,7 @@ pub struct Outcome {
     pub text: String,
     /// The files that were written.
     pub written: Vec<PathBuf>,
-    /// The analysis; none if the run ended before run.toml was written.
+    /// The analysis; none if there is no run.toml.
     pub analysis: Option<Box<Analysis>>,
 }
 
@@ -72,14 +72,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When the bundle cannot be read or a file not be written; nothing is left half-written.
 pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
+    finish_at(dir, out, json, report::terminal::width_of_stdout())
+}
+
+/// The same with a table of this width, in columns.
+pub(crate) fn finish_at(dir: &Path, out: Option<&Path>, json: bool, width: u16) -> anyhow::Result<Outcome> {
     let Contents { record, recording, incomplete } =
         bundle::read(dir).with_context(|| format!("replay of {}", dir.display()))?;
     let Some(record) = record else {
-        let text = report::terminal::without_record(dir, &recording, &incomplete, json);
+        let text = report::no_record::without_record(dir, &recording, &incomplete, json, width);
         return Ok(Outcome { exit: Verdict::NotDone.exit(), text, written: Vec::new(), analysis: None });
     };
     let reference = crate::analysis::seconds::recorded(&record, &recording);
-    let analysis = analyse(&record, &recording, &reference);
+    let analysis = analyse_bundle(&record, &recording, &reference, &incomplete);
     let files = report::files(&record, &analysis);
     let to = out.unwrap_or(dir);
     let written = bundle::write_files(to, &files)?;
@@ -87,7 +92,7 @@ pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outc
         let [.., (_, object)] = files;
         object
     } else {
-        report::terminal::table(&record, &analysis, &incomplete, to)
+        report::terminal::table(&record, &analysis, &incomplete, to, width)
     };
     Ok(Outcome { exit: analysis.verdict.outcome.exit(), text, written, analysis: Some(Box::new(analysis)) })
 }

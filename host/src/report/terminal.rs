@@ -1,37 +1,61 @@
-//! The terminal report: at most 80 columns of plain text that can go into a mail.
+//! The terminal report: plain text that can go into a mail, as wide as the terminal or 80 columns.
 
 use std::fmt::Write;
+use std::io::IsTerminal;
 use std::path::Path;
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table};
 
 use super::csv_files::{clock_name, rate_hz};
 use crate::analysis::class::{Class, Ledger};
 use crate::analysis::figures::mode_name;
 use crate::analysis::fixed::Fixed;
+use crate::analysis::label::SECOND_RULE_NAME;
 use crate::analysis::latency::Latencies;
 use crate::analysis::tie::Tie;
 use crate::analysis::{Analysis, Session};
-use crate::events::Recording;
 use crate::plan::RunRecord;
 use crate::units::Hertz;
 
 /// Disturbances of a session that are told one by one.
 const SHOWN: usize = 5;
-/// Columns of the report.
-pub(super) const WIDTH: u16 = 80;
+/// Columns of the report where stdout is no terminal.
+const WIDTH: u16 = 80;
+/// Columns that the report takes of a terminal, at least and at most: longer lines are hard to read.
+const WIDTHS: (u16, u16) = (60, 120);
 
-/// The whole report. `incomplete` names what of the bundle was torn or missing; `to` is where the files are.
+/// Columns that a report on stdout may take.
 #[must_use]
-pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to: &Path) -> String {
-    let mut text = heading(record, analysis);
-    text.push_str(&verdict(analysis));
-    text.push_str(&ledger(analysis));
-    for latencies in &analysis.latencies {
-        text.push_str(&latency(latencies, analysis.emulated));
+pub fn width_of_stdout() -> u16 {
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return WIDTH;
     }
-    text.push_str(&facts(record, analysis, incomplete));
+    width_of_terminal(rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| size.ws_col))
+}
+
+/// A terminal that does not know its width says 0.
+fn width_of_terminal(columns: u16) -> u16 {
+    if columns == 0 { WIDTH } else { columns.clamp(WIDTHS.0, WIDTHS.1) }
+}
+
+/// The whole report, the verdict first. `incomplete` names what of the bundle was torn or missing; `to` is where the files
+/// are; `width` is in columns.
+#[must_use]
+pub fn table(
+    record: &RunRecord,
+    analysis: &Analysis,
+    incomplete: &[String],
+    to: &Path,
+    width: u16,
+) -> String {
+    let mut text = heading(record, analysis, width);
+    text.push_str(&ledger(analysis, width));
+    for latencies in &analysis.latencies {
+        text.push_str(&latency(latencies, analysis.emulated, width));
+    }
+    text.push_str(&facts(record, analysis, incomplete, width));
     // Paths are not wrapped, so that they can be copied.
     let _ = writeln!(
         text,
@@ -44,60 +68,38 @@ pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to:
     text
 }
 
-/// The report of a bundle whose run ended before run.toml was written.
-#[must_use]
-pub fn without_record(dir: &Path, recording: &Recording, incomplete: &[String], json: bool) -> String {
-    let reason = "the run ended before it wrote run.toml, that is before the first edge";
-    if json {
-        let object = serde_json::json!({ "status": "partial", "partial_because": reason, "exit": 2 });
-        return format!("{object}\n");
-    }
-    let mut rows = vec![("verdict", format!("not done (exit 2): partial: {reason}"))];
-    rows.push((
-        "raw/ holds",
-        format!(
-            "{} events of the rig, {} of the board, {} of the reference, {} of the interval counter",
-            recording.rig.len(),
-            recording.board.len(),
-            recording.reference.len(),
-            recording.interval.len()
-        ),
-    ));
-    rows.extend(incomplete.iter().map(|what| ("incomplete", what.clone())));
-    format!("{}\nbundle: {}\n", pairs(&rows), dir.display())
-}
-
-fn heading(record: &RunRecord, analysis: &Analysis) -> String {
-    let plan = &record.plan;
-    let sessions =
-        if plan.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", plan.sessions) };
-    let label = if analysis.emulated { ", emulated" } else { "" };
-    let mut text = format!(
-        "edge: {} mode, {} edges at {} Hz, {}, {sessions}{label}\n",
-        mode_name(plan.mode),
-        plan.edges,
-        rate_hz(record),
-        clock_name(record)
-    );
-    if analysis.partial.is_some() {
-        text.push_str("PARTIAL: the run did not get to its end\n");
-    }
-    text
-}
-
-fn verdict(analysis: &Analysis) -> String {
+/// The verdict with its reasons, then what was asked for.
+fn heading(record: &RunRecord, analysis: &Analysis, width: u16) -> String {
     let outcome = analysis.verdict.outcome;
     let reasons = analysis.verdict.reasons.iter().enumerate().map(|(index, reason)| match index {
         0 => ("verdict", format!("{outcome} (exit {}): {reason}", outcome.exit())),
         _ => ("", reason.clone()),
     });
-    pairs(&reasons.collect::<Vec<_>>())
+    let mut rows: Vec<(&str, String)> = reasons.collect();
+    let plan = &record.plan;
+    let sessions =
+        if plan.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", plan.sessions) };
+    let label = if analysis.emulated { ", emulated" } else { "" };
+    rows.push((
+        "edge",
+        format!(
+            "{} mode, {} edges at {} Hz, {}, {sessions}{label}",
+            mode_name(plan.mode),
+            plan.edges,
+            rate_hz(record),
+            clock_name(record)
+        ),
+    ));
+    if analysis.partial.is_some() {
+        rows.push(("PARTIAL", "the recording is not whole".to_owned()));
+    }
+    pairs(&rows, width)
 }
 
 /// A borderless table that fits the width.
-fn plain() -> Table {
+fn plain(width: u16) -> Table {
     let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     table
 }
 
@@ -106,16 +108,16 @@ fn right(text: impl ToString) -> Cell {
 }
 
 /// Rows of a name and a text that is wrapped.
-fn pairs(rows: &[(&str, String)]) -> String {
-    let mut table = plain();
+pub(super) fn pairs(rows: &[(&str, String)], width: u16) -> String {
+    let mut table = plain(width);
     for (name, value) in rows {
         table.add_row(vec![Cell::new(name), Cell::new(value)]);
     }
     table.trim_fmt() + "\n"
 }
 
-fn ledger(analysis: &Analysis) -> String {
-    let mut table = plain();
+fn ledger(analysis: &Analysis, width: u16) -> String {
+    let mut table = plain(width);
     table.set_header(vec![
         Cell::new("ledger"),
         right("commanded"),
@@ -150,7 +152,7 @@ fn ledger(analysis: &Analysis) -> String {
     row.extend(totals.map(right));
     table.add_row(row);
     let balances = format!("edges: {}; preamble: {}", balance(edges), balance(preamble));
-    format!("\n{}\n{}", table.trim_fmt(), pairs(&[("  balance", balances)]))
+    format!("\n{}\n{}", table.trim_fmt(), pairs(&[("  balance", balances)], width))
 }
 
 fn balance(ledger: &Ledger) -> String {
@@ -162,13 +164,13 @@ fn balance(ledger: &Ledger) -> String {
     format!("even, {} commanded and {} captured, by {by}", ledger.commanded_count, ledger.captured_count)
 }
 
-fn latency(latencies: &Latencies, emulated: bool) -> String {
+fn latency(latencies: &Latencies, emulated: bool, width: u16) -> String {
     let label = if emulated { " (emulated: not the A53's)" } else { "" };
     let what = match latencies.tie {
         Tie::None => "spread only, no tie".to_owned(),
         tie => format!("tie {}", tie.name()),
     };
-    let mut table = plain();
+    let mut table = plain(width);
     table.set_header(vec![
         Cell::new("  ns"),
         right("value"),
@@ -177,6 +179,8 @@ fn latency(latencies: &Latencies, emulated: bool) -> String {
         right("U"),
         right("n"),
     ]);
+    // A number is never torn apart, however narrow the terminal.
+    table.set_constraints([ColumnConstraint::ContentWidth; 6]);
     let shown = latencies.figures.iter().filter(|figure| figure.unit == "ns" && figure.value.is_some());
     for figure in shown {
         let empty = |value: Option<Fixed>| right(value.map_or_else(String::new, |value| value.to_string()));
@@ -194,7 +198,12 @@ fn latency(latencies: &Latencies, emulated: bool) -> String {
         let units = if latencies.sample.is_between_sessions() { "session means" } else { "within-session" };
         rows.push(("  95 %", format!("mean: Student's t, {units}; percentiles: order statistics")));
     }
-    format!("\nlatency {}, {what}{label}\n{}\n{}", latencies.mode.name(), table.trim_fmt(), pairs(&rows))
+    format!(
+        "\nlatency {}, {what}{label}\n{}\n{}",
+        latencies.mode.name(),
+        table.trim_fmt(),
+        pairs(&rows, width)
+    )
 }
 
 fn components(latencies: &Latencies) -> String {
@@ -210,11 +219,11 @@ fn components(latencies: &Latencies) -> String {
     format!("{}; mean over edges", parts.collect::<Vec<_>>().join(", "))
 }
 
-fn facts(record: &RunRecord, analysis: &Analysis, incomplete: &[String]) -> String {
+fn facts(record: &RunRecord, analysis: &Analysis, incomplete: &[String], width: u16) -> String {
     let declared = record.bench.board.counter_hz;
     let mut rows: Vec<(&str, String)> =
         analysis.sessions.iter().flat_map(|session| session_facts(session, declared)).collect();
-    rows.push(("seconds", analysis.second_rule.clone()));
+    rows.push(("seconds", SECOND_RULE_NAME.to_owned()));
     let operations = analysis.probe_operations;
     rows.push(("probe", format!("{operations} transactions while a capture window was open")));
     let beats: u64 = analysis.sessions.iter().map(|session| session.heartbeats).sum();
@@ -235,7 +244,7 @@ fn facts(record: &RunRecord, analysis: &Analysis, incomplete: &[String]) -> Stri
     ));
     rows.extend(incomplete.iter().map(|what| ("incomplete", what.clone())));
     rows.retain(|(_, value)| !value.is_empty());
-    format!("\n{}", pairs(&rows))
+    format!("\n{}", pairs(&rows, width))
 }
 
 /// The counter of one session, and what disturbed it.
@@ -272,4 +281,15 @@ fn session_facts(session: &Session, declared: Hertz) -> Vec<(&'static str, Strin
         rows.push(("", format!("session {number}: and {more} more")));
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_takes_the_terminals_width_within_reason() {
+        let asked = [0, 20, 60, 79, 100, 120, 300];
+        assert_eq!(asked.map(width_of_terminal), [80, 60, 60, 79, 100, 120, 120]);
+    }
 }
