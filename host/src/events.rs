@@ -231,4 +231,6 @@ pub struct Recording {
     pub reference: Vec<Stamped<ReferenceEvent>>,
     /// What the interval counter said.
     pub interval: Vec<Stamped<IntervalEvent>>,
+    /// What is missing of it, as sentences: whole recordings, recordings without a record, torn last lines.
+    pub incomplete: Vec<String>,
 }

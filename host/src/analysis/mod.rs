@@ -1,6 +1,6 @@
 //! Decoding, pairing, ledger, calibration and statistics: pure functions over recorded events.
 //!
-//! [`analyse_bundle`] judges a whole recording; [`check_rate`] is the same for the preamble alone, before anything is believed.
+//! [`analyse`] judges a whole recording; [`check_rate`] is the same for the preamble alone, before anything is believed.
 //! From top to bottom: `verdict` over `figures` over `latency` over `session`, which for each window takes `captures`,
 //! `anchor` (which second), `placement` (which edge), `pairing` (which class), `stamps` and `tie` (how late).
 
@@ -85,20 +85,9 @@ impl Analysis {
     }
 }
 
-/// Judges a recording of which nothing is missing so far.
+/// Judges a recording.
 #[must_use]
 pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Reference) -> Analysis {
-    analyse_bundle(record, recording, reference, &[])
-}
-
-/// Judges what a bundle holds. `incomplete` says what of its recordings is missing; it is partial then.
-#[must_use]
-pub fn analyse_bundle(
-    record: &RunRecord,
-    recording: &Recording,
-    reference: &dyn Reference,
-    incomplete: &[String],
-) -> Analysis {
     let windows = windows(recording);
     let (captures, strangers) = captures::captures(recording, &windows.list);
     let identity = identity(recording);
@@ -122,7 +111,7 @@ pub fn analyse_bundle(
         identity,
         emulated,
         second_rule: reference.rule(),
-        partial: partial(recording, incomplete),
+        partial: partial(recording),
         verdict: Verdict { outcome: Outcome::NotDone, reasons: Vec::new() },
     };
     analysis.figures = figures::figures(&analysis, record);
@@ -194,9 +183,7 @@ pub fn check_rate(
     }
 }
 
-/// What the board said of itself, last.
-#[must_use]
-pub fn identity(recording: &Recording) -> Option<Identity> {
+fn identity(recording: &Recording) -> Option<Identity> {
     recording.board.iter().rev().find_map(|event| match &event.event {
         BoardEvent::Frame { message: FromBoard::Identity(identity), .. } => Some(identity.clone()),
         _ => None,
@@ -209,7 +196,7 @@ fn probe_operations(recording: &Recording, windows: &[Window], end: crate::units
 }
 
 /// Why a recording is partial: it was stopped, ends without having been finished, or has lost some of its files.
-fn partial(recording: &Recording, incomplete: &[String]) -> Option<String> {
+fn partial(recording: &Recording) -> Option<String> {
     let stopped = recording.rig.iter().find_map(|event| match &event.event {
         RigEvent::Stopped { reason } => Some(reason.clone()),
         _ => None,
@@ -217,5 +204,5 @@ fn partial(recording: &Recording, incomplete: &[String]) -> Option<String> {
     let finished = recording.rig.iter().any(|event| event.event == RigEvent::Finished);
     stopped
         .or_else(|| (!finished).then(|| "it ends before the run was finished".to_owned()))
-        .or_else(|| (!incomplete.is_empty()).then(|| incomplete.join("; ")))
+        .or_else(|| (!recording.incomplete.is_empty()).then(|| recording.incomplete.join("; ")))
 }

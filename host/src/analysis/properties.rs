@@ -84,7 +84,7 @@ proptest! {
         for (_, text) in crate::report::files(&record, &analysis) {
             prop_assert!(!text.contains("-0.000,") && text.ends_with('\n'));
         }
-        let table = crate::report::terminal::table(&record, &analysis, &[], std::path::Path::new("x"), 80);
+        let table = crate::report::terminal::table(&record, &analysis, &[], std::path::Path::new("x"));
         prop_assert!(table.contains("verdict"));
     }
 
@@ -288,5 +288,11 @@ fn recording() -> impl Strategy<Value = Recording> {
         stamped(reference_event(), 40),
         stamped(interval_event(), 30),
     )
-        .prop_map(|(rig, board, reference, interval)| Recording { rig, board, reference, interval })
+        .prop_map(|(rig, board, reference, interval)| Recording {
+            rig,
+            board,
+            reference,
+            interval,
+            ..Recording::default()
+        })
 }

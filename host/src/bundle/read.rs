@@ -92,8 +92,6 @@ pub struct Contents {
     pub record: Option<RunRecord>,
     /// Everything that was recorded.
     pub recording: Recording,
-    /// What is incomplete, as sentences: missing recordings, recordings without a record, torn last lines.
-    pub incomplete: Vec<String>,
 }
 
 /// Reads a bundle.
@@ -115,9 +113,9 @@ pub fn read(dir: &Path) -> Result<Contents, ReadError> {
         let path = raw.join(instrument.file_name());
         match fs::read(&path) {
             Ok(bytes) => contents.take(instrument, &path, &bytes)?,
-            Err(source) if source.kind() == io::ErrorKind::NotFound && !contents.is_needed(instrument) => {}
+            Err(source) if source.kind() == io::ErrorKind::NotFound && !contents.needs(instrument) => {}
             Err(source) if source.kind() == io::ErrorKind::NotFound => {
-                contents.incomplete.push(format!("raw/{} is not there", instrument.file_name()));
+                contents.recording.incomplete.push(format!("raw/{} is not there", instrument.file_name()));
             }
             Err(source) => return Err(ReadError::File { path, source }),
         }
@@ -144,7 +142,7 @@ fn read_record(path: &Path) -> Result<Option<RunRecord>, ReadError> {
 
 impl Contents {
     /// Whether a whole bundle has something of this instrument: all but an interval counter that the bench has not.
-    fn is_needed(&self, instrument: Instrument) -> bool {
+    fn needs(&self, instrument: Instrument) -> bool {
         let has_counter =
             || self.record.as_ref().is_some_and(|record| record.bench.interval_counter.is_some());
         instrument != Instrument::IntervalCounter || has_counter()
@@ -154,12 +152,14 @@ impl Contents {
         let log = raw_log::parse(bytes, instrument.name())
             .and_then(|log| log.all_directions(instrument.directions()))
             .map_err(|fault| ReadError::Raw { path: path.to_owned(), fault })?;
-        if log.records.is_empty() && self.is_needed(instrument) {
-            self.incomplete.push(format!("raw/{} holds no record", instrument.file_name()));
+        if log.records.is_empty() && self.needs(instrument) {
+            self.recording.incomplete.push(format!("raw/{} holds no record", instrument.file_name()));
         }
         if log.torn_tail_bytes > 0 {
             let name = instrument.file_name();
-            self.incomplete.push(format!("raw/{name} ends in {} bytes of a torn line", log.torn_tail_bytes));
+            self.recording
+                .incomplete
+                .push(format!("raw/{name} ends in {} bytes of a torn line", log.torn_tail_bytes));
         }
         match instrument {
             Instrument::Link => {

@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 
 use crate::analysis::verdict::Outcome as Verdict;
-use crate::analysis::{Analysis, analyse_bundle};
+use crate::analysis::{Analysis, analyse};
 use crate::bundle::{self, Contents};
 use crate::report;
 
@@ -72,19 +72,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When the bundle cannot be read or a file not be written; nothing is left half-written.
 pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
-    finish_at(dir, out, json, report::terminal::width_of_stdout())
-}
-
-/// The same with a table of this width, in columns.
-pub(crate) fn finish_at(dir: &Path, out: Option<&Path>, json: bool, width: u16) -> anyhow::Result<Outcome> {
-    let Contents { record, recording, incomplete } =
+    let Contents { record, recording } =
         bundle::read(dir).with_context(|| format!("replay of {}", dir.display()))?;
     let Some(record) = record else {
-        let text = report::no_record::without_record(dir, &recording, &incomplete, json, width);
+        let text = report::no_record::without_record(dir, &recording, json);
         return Ok(Outcome { exit: Verdict::NotDone.exit(), text, written: Vec::new(), analysis: None });
     };
     let reference = crate::analysis::seconds::recorded(&record, &recording);
-    let analysis = analyse_bundle(&record, &recording, &reference, &incomplete);
+    let analysis = analyse(&record, &recording, &reference);
     let files = report::files(&record, &analysis);
     let to = out.unwrap_or(dir);
     let written = bundle::write_files(to, &files)?;
@@ -92,7 +87,7 @@ pub(crate) fn finish_at(dir: &Path, out: Option<&Path>, json: bool, width: u16) 
         let [.., (_, object)] = files;
         object
     } else {
-        report::terminal::table(&record, &analysis, &incomplete, to, width)
+        report::terminal::table(&record, &analysis, &recording.incomplete, to)
     };
     Ok(Outcome { exit: analysis.verdict.outcome.exit(), text, written, analysis: Some(Box::new(analysis)) })
 }

@@ -2,25 +2,19 @@
 
 use std::path::Path;
 
+use ppsrig_wire::{Capabilities, FromBoard};
 use serde_json::{Value, json};
 
 use super::terminal::pairs;
-use crate::analysis::identity;
 use crate::analysis::verdict::Outcome;
-use crate::events::{Recording, RigEvent};
+use crate::events::{BoardEvent, Recording, RigEvent};
 
-/// The report: text of the given width, or with `json` an object with the keys of summary.json, null where not known.
+/// The report: text, or with `json` an object with the keys of summary.json, null where not known.
 #[must_use]
-pub fn without_record(
-    dir: &Path,
-    recording: &Recording,
-    incomplete: &[String],
-    json: bool,
-    width: u16,
-) -> String {
+pub fn without_record(dir: &Path, recording: &Recording, json: bool) -> String {
     let reason = reason(recording);
     if json {
-        return format!("{:#}\n", object(recording, &reason, incomplete));
+        return format!("{:#}\n", object(recording, &reason));
     }
     let outcome = Outcome::NotDone;
     let mut rows = vec![("verdict", format!("{outcome} (exit {}): partial: {reason}", outcome.exit()))];
@@ -34,8 +28,8 @@ pub fn without_record(
             recording.interval.len()
         ),
     ));
-    rows.extend(incomplete.iter().map(|what| ("incomplete", what.clone())));
-    format!("{}\nbundle: {}\n", pairs(&rows, width), dir.display())
+    rows.extend(recording.incomplete.iter().map(|what| ("incomplete", what.clone())));
+    format!("{}\nbundle: {}\n", pairs(&rows), dir.display())
 }
 
 /// Why there is no run.toml, which is written before the first session, by what the rig did.
@@ -69,12 +63,16 @@ fn reason(recording: &Recording) -> String {
     }
 }
 
-fn object(recording: &Recording, reason: &str, incomplete: &[String]) -> Value {
+fn object(recording: &Recording, reason: &str) -> Value {
     let outcome = Outcome::NotDone;
     let mut reasons = vec![format!("the recording is partial: {reason}")];
-    reasons.extend(incomplete.iter().cloned());
-    let emulated =
-        identity(recording).map(|identity| identity.capabilities.has(ppsrig_wire::Capabilities::EMULATED));
+    reasons.extend(recording.incomplete.iter().cloned());
+    let emulated = recording.board.iter().rev().find_map(|event| match &event.event {
+        BoardEvent::Frame { message: FromBoard::Identity(identity), .. } => {
+            Some(identity.capabilities.has(Capabilities::EMULATED))
+        }
+        _ => None,
+    });
     json!({
         "bundle_version": null,
         "status": "partial",

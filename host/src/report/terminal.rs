@@ -25,9 +25,9 @@ const WIDTH: u16 = 80;
 /// Columns that the report takes of a terminal, at least and at most: longer lines are hard to read.
 const WIDTHS: (u16, u16) = (60, 120);
 
-/// Columns that a report on stdout may take.
+/// Columns that the report takes: it goes to stdout.
 #[must_use]
-pub fn width_of_stdout() -> u16 {
+pub fn width() -> u16 {
     let stdout = std::io::stdout();
     if !stdout.is_terminal() {
         return WIDTH;
@@ -41,21 +41,15 @@ fn width_of_terminal(columns: u16) -> u16 {
 }
 
 /// The whole report, the verdict first. `incomplete` names what of the bundle was torn or missing; `to` is where the files
-/// are; `width` is in columns.
+/// are. It is as wide as [`width`] says.
 #[must_use]
-pub fn table(
-    record: &RunRecord,
-    analysis: &Analysis,
-    incomplete: &[String],
-    to: &Path,
-    width: u16,
-) -> String {
-    let mut text = heading(record, analysis, width);
-    text.push_str(&ledger(analysis, width));
+pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to: &Path) -> String {
+    let mut text = heading(record, analysis);
+    text.push_str(&ledger(analysis));
     for latencies in &analysis.latencies {
-        text.push_str(&latency(latencies, analysis.emulated, width));
+        text.push_str(&latency(latencies, analysis.emulated));
     }
-    text.push_str(&facts(record, analysis, incomplete, width));
+    text.push_str(&facts(record, analysis, incomplete));
     // Paths are not wrapped, so that they can be copied.
     let _ = writeln!(
         text,
@@ -69,7 +63,7 @@ pub fn table(
 }
 
 /// The verdict with its reasons, then what was asked for.
-fn heading(record: &RunRecord, analysis: &Analysis, width: u16) -> String {
+fn heading(record: &RunRecord, analysis: &Analysis) -> String {
     let outcome = analysis.verdict.outcome;
     let reasons = analysis.verdict.reasons.iter().enumerate().map(|(index, reason)| match index {
         0 => ("verdict", format!("{outcome} (exit {}): {reason}", outcome.exit())),
@@ -93,13 +87,13 @@ fn heading(record: &RunRecord, analysis: &Analysis, width: u16) -> String {
     if analysis.partial.is_some() {
         rows.push(("PARTIAL", "the recording is not whole".to_owned()));
     }
-    pairs(&rows, width)
+    pairs(&rows)
 }
 
 /// A borderless table that fits the width.
-fn plain(width: u16) -> Table {
+fn plain() -> Table {
     let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width());
     table
 }
 
@@ -108,16 +102,16 @@ fn right(text: impl ToString) -> Cell {
 }
 
 /// Rows of a name and a text that is wrapped.
-pub(super) fn pairs(rows: &[(&str, String)], width: u16) -> String {
-    let mut table = plain(width);
+pub(super) fn pairs(rows: &[(&str, String)]) -> String {
+    let mut table = plain();
     for (name, value) in rows {
         table.add_row(vec![Cell::new(name), Cell::new(value)]);
     }
     table.trim_fmt() + "\n"
 }
 
-fn ledger(analysis: &Analysis, width: u16) -> String {
-    let mut table = plain(width);
+fn ledger(analysis: &Analysis) -> String {
+    let mut table = plain();
     table.set_header(vec![
         Cell::new("ledger"),
         right("commanded"),
@@ -152,7 +146,7 @@ fn ledger(analysis: &Analysis, width: u16) -> String {
     row.extend(totals.map(right));
     table.add_row(row);
     let balances = format!("edges: {}; preamble: {}", balance(edges), balance(preamble));
-    format!("\n{}\n{}", table.trim_fmt(), pairs(&[("  balance", balances)], width))
+    format!("\n{}\n{}", table.trim_fmt(), pairs(&[("  balance", balances)]))
 }
 
 fn balance(ledger: &Ledger) -> String {
@@ -164,13 +158,13 @@ fn balance(ledger: &Ledger) -> String {
     format!("even, {} commanded and {} captured, by {by}", ledger.commanded_count, ledger.captured_count)
 }
 
-fn latency(latencies: &Latencies, emulated: bool, width: u16) -> String {
+fn latency(latencies: &Latencies, emulated: bool) -> String {
     let label = if emulated { " (emulated: not the A53's)" } else { "" };
     let what = match latencies.tie {
         Tie::None => "spread only, no tie".to_owned(),
         tie => format!("tie {}", tie.name()),
     };
-    let mut table = plain(width);
+    let mut table = plain();
     table.set_header(vec![
         Cell::new("  ns"),
         right("value"),
@@ -198,12 +192,7 @@ fn latency(latencies: &Latencies, emulated: bool, width: u16) -> String {
         let units = if latencies.sample.is_between_sessions() { "session means" } else { "within-session" };
         rows.push(("  95 %", format!("mean: Student's t, {units}; percentiles: order statistics")));
     }
-    format!(
-        "\nlatency {}, {what}{label}\n{}\n{}",
-        latencies.mode.name(),
-        table.trim_fmt(),
-        pairs(&rows, width)
-    )
+    format!("\nlatency {}, {what}{label}\n{}\n{}", latencies.mode.name(), table.trim_fmt(), pairs(&rows))
 }
 
 fn components(latencies: &Latencies) -> String {
@@ -219,7 +208,7 @@ fn components(latencies: &Latencies) -> String {
     format!("{}; mean over edges", parts.collect::<Vec<_>>().join(", "))
 }
 
-fn facts(record: &RunRecord, analysis: &Analysis, incomplete: &[String], width: u16) -> String {
+fn facts(record: &RunRecord, analysis: &Analysis, incomplete: &[String]) -> String {
     let declared = record.bench.board.counter_hz;
     let mut rows: Vec<(&str, String)> =
         analysis.sessions.iter().flat_map(|session| session_facts(session, declared)).collect();
@@ -244,7 +233,7 @@ fn facts(record: &RunRecord, analysis: &Analysis, incomplete: &[String], width: 
     ));
     rows.extend(incomplete.iter().map(|what| ("incomplete", what.clone())));
     rows.retain(|(_, value)| !value.is_empty());
-    format!("\n{}", pairs(&rows, width))
+    format!("\n{}", pairs(&rows))
 }
 
 /// The counter of one session, and what disturbed it.
