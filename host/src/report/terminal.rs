@@ -44,7 +44,8 @@ fn width_of_terminal(columns: u16) -> u16 {
 /// are. It is as wide as [`width`] says.
 #[must_use]
 pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to: &Path) -> String {
-    let mut text = heading(record, analysis);
+    let mut text = verdict(analysis);
+    text.push_str(&heading(record, analysis));
     text.push_str(&ledger(analysis));
     for latencies in &analysis.latencies {
         text.push_str(&latency(latencies, analysis.emulated));
@@ -62,32 +63,31 @@ pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to:
     text
 }
 
-/// The verdict with its reasons, then what was asked for.
 fn heading(record: &RunRecord, analysis: &Analysis) -> String {
+    let plan = &record.plan;
+    let sessions =
+        if plan.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", plan.sessions) };
+    let label = if analysis.emulated { ", emulated" } else { "" };
+    let mut text = format!(
+        "edge: {} mode, {} edges at {} Hz, {}, {sessions}{label}\n",
+        mode_name(plan.mode),
+        plan.edges,
+        rate_hz(record),
+        clock_name(record)
+    );
+    if analysis.partial.is_some() {
+        text.push_str("PARTIAL: the recording is not whole\n");
+    }
+    text
+}
+
+fn verdict(analysis: &Analysis) -> String {
     let outcome = analysis.verdict.outcome;
     let reasons = analysis.verdict.reasons.iter().enumerate().map(|(index, reason)| match index {
         0 => ("verdict", format!("{outcome} (exit {}): {reason}", outcome.exit())),
         _ => ("", reason.clone()),
     });
-    let mut rows: Vec<(&str, String)> = reasons.collect();
-    let plan = &record.plan;
-    let sessions =
-        if plan.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", plan.sessions) };
-    let label = if analysis.emulated { ", emulated" } else { "" };
-    rows.push((
-        "edge",
-        format!(
-            "{} mode, {} edges at {} Hz, {}, {sessions}{label}",
-            mode_name(plan.mode),
-            plan.edges,
-            rate_hz(record),
-            clock_name(record)
-        ),
-    ));
-    if analysis.partial.is_some() {
-        rows.push(("PARTIAL", "the recording is not whole".to_owned()));
-    }
-    pairs(&rows)
+    pairs(&reasons.collect::<Vec<_>>())
 }
 
 /// A borderless table that fits the width.
@@ -259,16 +259,16 @@ fn session_facts(session: &Session, declared: Hertz) -> Vec<(&'static str, Strin
     rows.extend(
         session.disturbed.iter().take(SHOWN).map(|what| ("disturbed", format!("session {number}: {what}"))),
     );
+    let more = session.disturbed.len().saturating_sub(SHOWN);
+    if more > 0 {
+        rows.push(("", format!("session {number}: and {more} more")));
+    }
     rows.extend(session.without_echo.iter().map(|(why, edges)| {
         (
             "no echo",
             format!("session {number}: {edges} paired edges are left out of the echo's latency: {why}"),
         )
     }));
-    let more = session.disturbed.len().saturating_sub(SHOWN);
-    if more > 0 {
-        rows.push(("", format!("session {number}: and {more} more")));
-    }
     rows
 }
 
