@@ -26,11 +26,11 @@ pub enum BoardEvent {
         /// Its message.
         message: FromBoard,
     },
-    /// Bytes between two zeros that were no frame: a record was torn. Also frames of an unknown kind.
+    /// Bytes between two zeros that gave no message: a record was torn. Also a whole frame of an unknown kind.
     Damaged {
         /// How many bytes.
         bytes: usize,
-        /// Why they are not a frame.
+        /// Why they gave none.
         reason: &'static str,
     },
 }
@@ -231,4 +231,6 @@ pub struct Recording {
     pub reference: Vec<Stamped<ReferenceEvent>>,
     /// What the interval counter said.
     pub interval: Vec<Stamped<IntervalEvent>>,
+    /// What is missing of it, as sentences: whole recordings, recordings without a record, torn last lines.
+    pub incomplete: Vec<String>,
 }

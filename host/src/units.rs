@@ -87,7 +87,7 @@ impl GpsSecond {
 /// Host arrival time: nanoseconds of the host's monotonic clock since the recording began.
 ///
 /// It may choose a whole second and order events; it never measures anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct HostNanos(pub u64);
 

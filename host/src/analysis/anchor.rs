@@ -4,6 +4,7 @@
 //! the line is the one that most labels agree with: within a quarter of a second, each second once.
 
 use super::captures::Captured;
+use super::half_ticks::HalfTicks;
 use super::seconds::Reference;
 use crate::units::{GpsSecond, HostNanos, NS_PER_S};
 
@@ -65,7 +66,7 @@ pub fn anchor(captured: &[Captured], reference: &dyn Reference, declared_hz: u64
             Ok(label) => candidates.push(Candidate {
                 index,
                 label,
-                half_ticks: capture.half_ticks(),
+                half_ticks: capture.capture.half_ticks(),
                 arrival: capture.arrival,
             }),
             Err(reason) => refusal = refusal.or(Some(reason)),

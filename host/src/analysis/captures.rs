@@ -12,10 +12,11 @@ use ppsrig_wire::{Capture, CaptureCounters, CaptureTotals, FromBoard, Heartbeat}
 use super::class::Class;
 use super::window::Window;
 use crate::events::{BoardEvent, Recording, Stamped};
+use crate::plan::MOST_EDGES;
 use crate::units::HostNanos;
 
-/// More missing records than this in one gap is another board's numbering, or a damaged recording.
-const MAX_GAP: u32 = 1_000_000;
+/// More missing records than this in a window is another board's numbering, or a damaged recording.
+const MOST_MISSING: u32 = MOST_EDGES;
 
 /// One capture as it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,34 +28,6 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// The counter at the edge as captured, in half ticks: a reading stands for the start of its tick, and a polled
-    /// edge for the middle of what its two readings hold.
-    #[must_use]
-    pub fn half_ticks(&self) -> i128 {
-        match self.capture.counters {
-            CaptureCounters::Irq { capture } => 2 * i128::from(capture),
-            CaptureCounters::Poll { before, after } => i128::from(before) + i128::from(after) + 1,
-        }
-    }
-
-    /// Half the width of what the readings hold, in half ticks; 0 for an interrupt capture, which is a reading.
-    #[must_use]
-    pub fn half_width_half_ticks(&self) -> i128 {
-        match self.capture.counters {
-            CaptureCounters::Irq { .. } => 0,
-            CaptureCounters::Poll { before, after } => (i128::from(after) - i128::from(before) + 1).max(0),
-        }
-    }
-
-    /// The counter when the echo pin was raised: the middle of what its two readings hold, and half the width of that,
-    /// both in half ticks.
-    #[must_use]
-    pub fn echo_half_ticks(&self) -> Option<(i128, i128)> {
-        let (before, after) = self.capture.echo?;
-        let (before, after) = (i128::from(before), i128::from(after));
-        Some((before + after + 1, (after - before + 1).max(0)))
-    }
-
     /// Whether it was polled.
     #[must_use]
     pub const fn is_poll(&self) -> bool {
@@ -162,7 +135,15 @@ impl<'a> Collector<'a> {
             FromBoard::Totals(totals) => (totals.window, None),
             FromBoard::Identity(_) | FromBoard::Ack { .. } => return,
         };
-        let Some(&window) = self.by_number.get(&number) else {
+        let known = self.by_number.get(&number).copied();
+        // A board that is still in a window of an earlier run tells nothing about this one.
+        if known
+            .map_or(self.windows.first(), |window| self.windows.get(window))
+            .is_none_or(|of| at < of.begins)
+        {
+            return;
+        }
+        let Some(window) = known else {
             *self.strangers.entry(number).or_default() += u64::from(captured.is_some());
             return;
         };
@@ -216,11 +197,14 @@ impl<'a> Collector<'a> {
         let first = self.next[window];
         let missing = end.saturating_sub(first);
         let found = &mut self.found[window];
-        if missing > MAX_GAP {
-            found.problems.push(format!(
-                "window {}: {missing} records are missing before capture {end}; this is no gap of one recording",
-                self.windows[window].number
-            ));
+        if missing as usize + found.missing.len() > MOST_MISSING as usize {
+            // The first one tells it all.
+            if found.problems.is_empty() {
+                found.problems.push(format!(
+                    "window {}: {missing} records are missing before capture {end}; this is no gap of one recording",
+                    self.windows[window].number
+                ));
+            }
             return;
         }
         found.missing.extend((first..end).zip(0u64..).map(|(number, index)| {

@@ -1,4 +1,4 @@
-//! The classes of the edge ledger (DESIGN, "The edge ledger"), and the sums that have to come out even.
+//! The classes of the edge ledger, as `results/README.md` explains them, and the sums that have to come out even.
 
 use std::fmt;
 

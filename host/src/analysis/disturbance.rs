@@ -7,6 +7,7 @@
 use ppsrig_wire::CaptureCounters;
 
 use super::captures::{Captured, WindowCaptures};
+use super::half_ticks::HalfTicks;
 use super::window::Window;
 use crate::events::{Recording, RigEvent};
 use crate::units::{HostNanos, NS_PER_S};
@@ -159,7 +160,7 @@ fn clock_steps(arrived: &[Captured], found: &mut Disturbances) {
         let by_counter = (i128::from(pair[1].1.counter) - i128::from(pair[0].1.counter)) as f64 * rate;
         let step = by_clock - by_counter;
         if step.abs() > CLOCK_STEP_NS + CLOCK_SLEW * by_counter.abs() {
-            let at = pair[1].0.half_ticks();
+            let at = pair[1].0.capture.half_ticks();
             let why = format!(
                 "the snapshot's clock stepped by {:.3} ms against the counter before capture {}",
                 step / 1e6,

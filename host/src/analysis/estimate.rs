@@ -1,4 +1,4 @@
-//! Estimates over latencies, each with the interval that DESIGN, "Numbers", prescribes. In picoseconds.
+//! Estimates over latencies, each with its 95 % interval; `results/README.md` says which one. In picoseconds.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use crate::events::{ReferenceEvent, Stamped, TimeMessage, TimeSource, Trust};
 use crate::units::{GpsSecond, HostNanos, NS_PER_S};
 
+/// The rule's short name, for the table.
+pub const SECOND_RULE_NAME: &str = "by TIM-TP and RMC (in full: summary.json)";
 /// The rule, for the report. Numbers as in the constants below.
 pub const SECOND_RULE: &str = "an edge on the pulse of second g arrives after the TIM-TP that names g and before the one \
 that names g + 1, and before the RMC that names g, at most a second; it is ambiguous within 250 ms after a TIM-TP, within \

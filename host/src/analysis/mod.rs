@@ -12,6 +12,7 @@ pub mod estimate;
 pub mod figure;
 pub mod figures;
 pub mod fixed;
+pub mod half_ticks;
 pub mod label;
 pub mod latency;
 pub mod lost;
@@ -194,12 +195,14 @@ fn probe_operations(recording: &Recording, windows: &[Window], end: crate::units
     uses.map(|(_, _, operations)| operations).fold(0, u64::saturating_add)
 }
 
-/// Why a recording is partial: it was stopped, or ends without having been finished.
+/// Why a recording is partial: it was stopped, ends without having been finished, or has lost some of its files.
 fn partial(recording: &Recording) -> Option<String> {
     let stopped = recording.rig.iter().find_map(|event| match &event.event {
         RigEvent::Stopped { reason } => Some(reason.clone()),
         _ => None,
     });
     let finished = recording.rig.iter().any(|event| event.event == RigEvent::Finished);
-    stopped.or_else(|| (!finished).then(|| "it ends before the run was finished".to_owned()))
+    stopped
+        .or_else(|| (!finished).then(|| "it ends before the run was finished".to_owned()))
+        .or_else(|| (!recording.incomplete.is_empty()).then(|| recording.incomplete.join("; ")))
 }

@@ -1,7 +1,10 @@
 //! Pairs the commanded edges of one window with its captures, and gives every edge its class and reason.
 //!
-//! A commanded edge takes the nearest capture within a quarter period. What then is left over is explained, in the order
-//! of precedence that DESIGN, "The edge ledger", fixes.
+//! A commanded edge takes the nearest capture within a quarter period. Where several explanations hold, the first one of
+//! these counts. Of a commanded edge, with or without a capture: `lost` (its record was torn or dropped), `disturbed`,
+//! `unlocked`, `settling` or `holdover` (the reference could not be trusted), `paired`, `ambiguous` (more edges unseen
+//! than records missing, or a capture off the grid beside it), `missed`. Of a capture that no edge took: `disturbed`, the
+//! reference's three, `ambiguous`, `duplicate`, `spurious`. A record that did not arrive is `torn` or `dropped`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,18 +13,21 @@ use super::anchor::Anchor;
 use super::captures::{Captured, WindowCaptures};
 use super::class::Class;
 use super::disturbance::Disturbances;
+use super::half_ticks::HalfTicks;
 use super::lost::{Unseen, unseen};
 use super::placement::{Place, Placement, place};
 use super::row::{EdgeRow, Mode};
 use super::seconds::Reference;
 use super::window::{Arming, Window};
+use crate::events::{IntervalChannel, IntervalEvent, IntervalStamp, Stamped};
 use crate::units::{GpsSecond, HostNanos, NS_PER_S};
 
 /// Captures in a row that are off their edges by the same amount: the counter stepped.
 const STEP_RUN: usize = 3;
 /// A smaller step is not told from latency.
 const STEP_NS: f64 = 5_000_000.0;
-/// The same on an emulated board, whose latency has a tail of milliseconds.
+/// The same on an emulated board, whose latency has a tail of milliseconds. At periods under twice this a step shows only
+/// as edges that do not pair.
 const STEP_EMULATED_NS: f64 = 50_000_000.0;
 
 /// What is known about one window.
@@ -34,6 +40,8 @@ pub struct Case<'a> {
     pub anchor: Result<&'a Anchor, &'a str>,
     /// The reference.
     pub reference: &'a dyn Reference,
+    /// The interval counter's trusted readings.
+    pub readings: &'a [Stamped<IntervalEvent>],
     /// How the board captured, where the plan fixes it.
     pub mode: Option<Mode>,
     /// Whether the board is emulated.
@@ -82,7 +90,7 @@ fn unplaced(case: &Case<'_>, cycles: u32, reason: &str, disturbances: &Disturban
         EdgeRow { commanded: Some(edge), mode: case.mode, ..EdgeRow::new(session, burst, class, reason) }
     });
     let captured = case.captures.arrived.iter().map(|captured| {
-        let disturbed = disturbances.reason(Some(captured.arrival), Some(captured.half_ticks()));
+        let disturbed = disturbances.reason(Some(captured.arrival), Some(captured.capture.half_ticks()));
         let (class, reason) = match disturbed {
             Some(why) => (Class::Disturbed, why),
             None if case.window.arming.is_none() => (Class::Spurious, reason),
@@ -187,7 +195,7 @@ impl<'a> Found<'a> {
         let expected = self.expected_half_ticks(gpst_ns);
         let disturbed = disturbances
             .reason(Some(host), Some(expected))
-            .or_else(|| disturbances.reason(None, capture.map(Captured::half_ticks)));
+            .or_else(|| disturbances.reason(None, capture.map(|captured| captured.capture.half_ticks())));
         let distrust = || self.case.reference.distrust(crate::units::Nanos(gpst_ns));
         let (class, reason): (Class, Cow<'static, str>) =
             if capture.is_none() && self.unseen.is_lost(edge as usize) {
@@ -229,7 +237,7 @@ impl<'a> Found<'a> {
         let host = self.anchor.host_time(place.gpst_ns);
         let owner = usize::try_from(place.edge).ok().and_then(|edge| self.owner.get(edge).copied().flatten());
         let (class, reason): (Class, Cow<'static, str>) = if let Some(why) =
-            disturbances.reason(Some(host), Some(captured.half_ticks()))
+            disturbances.reason(Some(host), Some(captured.capture.half_ticks()))
         {
             (Class::Disturbed, Cow::Owned(why.to_owned()))
         } else if let Some((class, why)) = self.case.reference.distrust(crate::units::Nanos(place.gpst_ns)) {
@@ -246,11 +254,12 @@ impl<'a> Found<'a> {
         with_capture(EdgeRow::new(self.case.window.session, self.case.window.burst, class, reason), captured)
     }
 
-    /// Several captures in a row that are off by the same amount mean that the counter stepped against the edges. It is
-    /// also what a halt looks like where the counter stands still in it.
+    /// Several captures in a row that are off by the same amount mean that the counter stepped against the edges, if they
+    /// are off by more than latency explains, and than the edges themselves may have been late. It is also what a halt
+    /// looks like where the counter stands still in it.
     fn note_step(&self, disturbances: &mut Disturbances) {
         let period = self.arming.period_ns as f64;
-        let limit = if self.case.emulated { STEP_EMULATED_NS } else { STEP_NS }.min(period / 4.0);
+        let limit = if self.case.emulated { STEP_EMULATED_NS } else { STEP_NS.min(period / 4.0) };
         let inside = |place: &Place| (0..i64::from(self.arming.cycles)).contains(&place.edge);
         let off = |place: &Place, like: &Place| {
             inside(place)
@@ -261,14 +270,35 @@ impl<'a> Found<'a> {
             .placement
             .places
             .windows(STEP_RUN)
-            .position(|run| run.iter().all(|place| off(place, &run[0])));
+            .zip(self.case.captures.arrived.windows(STEP_RUN))
+            .position(|(run, captured)| {
+                run.iter().zip(captured).all(|(place, captured)| {
+                    off(place, &run[0])
+                        && place.residual_ns.abs() > half_width_near(self.case.readings, captured.arrival)
+                })
+            });
         if let Some(at) = run {
             let captured = &self.case.captures.arrived[at];
             let by = self.placement.places[at].residual_ns / 1e6;
             let number = captured.capture.number;
             let why = format!("the counter stepped by {by:.3} ms against the edges before capture {number}");
             let half_period = period / 2.0 / NS_PER_S as f64 * self.anchor.half_ticks_per_s;
-            disturbances.from_counter(captured.half_ticks() - half_period as i128, why);
+            disturbances.from_counter(captured.capture.half_ticks() - half_period as i128, why);
         }
     }
+}
+
+/// The half-width, in nanoseconds, that the interval counter states for the edge whose reading arrived nearest to `at`;
+/// 0 where it states none. Host times do well enough: neighbours are late for the same reason.
+fn half_width_near(readings: &[Stamped<IntervalEvent>], at: HostNanos) -> f64 {
+    let of_edge = |reading: &Stamped<IntervalEvent>| match reading.event {
+        IntervalEvent::Stamp(IntervalStamp { channel: IntervalChannel::A, half_width, .. }) => {
+            Some((reading.at.0.abs_diff(at.0), half_width.map_or(0.0, |width| width.0 as f64 / 1000.0)))
+        }
+        _ => None,
+    };
+    let behind = readings.partition_point(|reading| reading.at < at);
+    let before = readings[..behind].iter().rev().find_map(of_edge);
+    let after = readings[behind..].iter().find_map(of_edge);
+    before.into_iter().chain(after).min_by_key(|(apart, _)| *apart).map_or(0.0, |(_, half_width)| half_width)
 }

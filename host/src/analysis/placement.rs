@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use super::anchor::{Anchor, median};
 use super::captures::Captured;
+use super::half_ticks::HalfTicks;
 use super::window::Arming;
 use crate::units::{GpsSecond, NS_PER_S};
 
@@ -87,7 +88,7 @@ fn places(captured: &[Captured], anchor: &Anchor, arming: &Arming, start: GpsSec
     captured
         .iter()
         .map(|capture| {
-            let raw = anchor.seconds_after(capture.half_ticks()) * NS_PER_S as f64 - origin;
+            let raw = anchor.seconds_after(capture.capture.half_ticks()) * NS_PER_S as f64 - origin;
             let shifted = raw - follower.offset;
             let edge = (shifted / period).round();
             let residual_ns = shifted - edge * period;

@@ -288,5 +288,11 @@ fn recording() -> impl Strategy<Value = Recording> {
         stamped(reference_event(), 40),
         stamped(interval_event(), 30),
     )
-        .prop_map(|(rig, board, reference, interval)| Recording { rig, board, reference, interval })
+        .prop_map(|(rig, board, reference, interval)| Recording {
+            rig,
+            board,
+            reference,
+            interval,
+            ..Recording::default()
+        })
 }

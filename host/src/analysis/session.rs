@@ -1,9 +1,12 @@
 //! One session: its windows paired, its rate measured, its latencies tied.
 
+use std::collections::BTreeMap;
+
 use super::anchor::anchor;
-use super::captures::{Captured, WindowCaptures};
+use super::captures::WindowCaptures;
 use super::class::Class;
 use super::disturbance::{BoardFacts, disturbances, reversal};
+use super::half_ticks::HalfTicks;
 use super::pairing::{Case, pair};
 use super::rate::{CounterRate, Reading, measure};
 use super::row::{EdgeRow, Mode};
@@ -49,9 +52,11 @@ pub struct Session {
     pub disturbed: Vec<String>,
     /// Heartbeats that were heard in its windows.
     pub heartbeats: u64,
+    /// Paired edges of the measurement that have no latency by their echo although it is wired, by reason.
+    pub without_echo: BTreeMap<&'static str, u64>,
     /// The longest time for which the board's idle loop stood still, in ticks, by its heartbeats.
     pub longest_gap_ticks: u64,
-    /// Times of the measurement's paired edges, for the spread: (mode, seconds, counter in picoseconds, half-width).
+    /// The measurement's paired edges whose time is known, for the spread about a straight line.
     pub spread_points: Vec<SpreadPoint>,
 }
 
@@ -97,6 +102,7 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
             captures,
             anchor: line.as_ref().map_err(String::as_str),
             reference: context.reference,
+            readings: trusted(context.recording),
             mode: fixed_mode(context.record, window.burst),
             emulated: context.emulated,
             end: context.end,
@@ -122,7 +128,7 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
     session
 }
 
-/// The mode of every capture of a burst, where the plan fixes it. The preamble is always captured by interrupt.
+/// How the edges of a burst are captured that left no capture to tell it. The preamble is always captured by interrupt.
 fn fixed_mode(record: &RunRecord, burst: Burst) -> Option<Mode> {
     match (burst, record.plan.mode) {
         (Burst::Preamble, _) | (_, ppsrig_wire::EdgeMode::Irq) => Some(Mode::Irq),
@@ -161,10 +167,10 @@ fn session_rate(context: Context<'_>, bursts: &[Burstful<'_>]) -> Option<Counter
 
 fn reading(context: Context<'_>, burst: &Burstful<'_>, stamped: bool, row: &EdgeRow) -> Option<Reading> {
     let time = edge_time(row, &burst.stamps, stamped, &context.record.bench)?;
-    let captured = Captured { arrival: HostNanos(0), capture: row.capture? };
+    let capture = row.capture?;
     Some(Reading {
-        half_ticks: captured.half_ticks(),
-        half_width: captured.half_width_half_ticks(),
+        half_ticks: capture.half_ticks(),
+        half_width: capture.half_width_half_ticks(),
         time_ps: time.ps,
         time_half_width_ps: time.uncertainty.map(|part| part.ps.abs() as u128),
     })
@@ -172,9 +178,8 @@ fn reading(context: Context<'_>, burst: &Burstful<'_>, stamped: bool, row: &Edge
 
 /// The echo is seen by the counter and by the interval counter both, whatever the capture's latency.
 fn echo_reading(context: Context<'_>, burst: &Burstful<'_>, row: &EdgeRow) -> Option<Reading> {
-    let echo = burst.stamps.get(&row.commanded?)?.echo?;
-    let (half_ticks, half_width) =
-        Captured { arrival: HostNanos(0), capture: row.capture? }.echo_half_ticks()?;
+    let echo = burst.stamps.get(&row.commanded?)?.echo.ok()?;
+    let (half_ticks, half_width) = row.capture?.echo_half_ticks()?;
     let uncertainty = echo_uncertainty(&echo, &context.record.bench)?;
     Some(Reading {
         half_ticks,
@@ -198,6 +203,9 @@ fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
                 {
                     burst.rows[index].interval_ps = Some(interval);
                     burst.rows[index].echo = Some(latency);
+                } else if bench.wiring.echo {
+                    let why = why_without_echo(&burst.rows[index], &burst.stamps);
+                    *session.without_echo.entry(why).or_default() += 1;
                 }
             }
             let rows: Vec<&EdgeRow> = indices.iter().map(|&index| &burst.rows[index]).collect();
@@ -213,13 +221,22 @@ fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
     }
 }
 
+fn why_without_echo(row: &EdgeRow, stamps: &EdgeStamps) -> &'static str {
+    match row.commanded.and_then(|edge| stamps.get(&edge)).map(|stamp| stamp.echo) {
+        None => "the interval counter has no reading of the edge",
+        Some(Err(why)) => why.reason(),
+        Some(Ok(_)) if row.capture.is_none_or(|capture| capture.echo.is_none()) => "the board raised no echo",
+        Some(Ok(_)) => "the interval counter states no half-width with its reading",
+    }
+}
+
 fn spread_points(rows: &[&EdgeRow], times: &[Option<EdgeTime>], rate: &CounterRate) -> Vec<SpreadPoint> {
     let mut origin = None;
     rows.iter()
         .zip(times)
         .filter_map(|(row, time)| {
             let (time, capture) = ((*time)?, row.capture?);
-            let half_ticks = Captured { arrival: HostNanos(0), capture }.half_ticks();
+            let half_ticks = capture.half_ticks();
             let (first_ps, first_ticks) = *origin.get_or_insert((time.ps, half_ticks));
             let edge_ps = time.ps - first_ps;
             Some(SpreadPoint {

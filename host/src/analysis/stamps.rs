@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::anchor::{Anchor, median};
-use super::captures::Captured;
+use super::half_ticks::HalfTicks;
 use super::row::EdgeRow;
 use super::window::Window;
 use crate::events::{IntervalChannel, IntervalEvent, IntervalStamp, Recording, Stamped};
@@ -17,6 +17,8 @@ const LATE_NS: u64 = 100_000_000;
 
 /// An echo further than this from where the board's counter puts it is another one's, in picoseconds.
 const FOREIGN_PS: f64 = 1e9;
+/// An echo that is known no better than to this part of a period, one in so many, has no place: 5 %.
+const WIDE_PART: i128 = 20;
 /// Echoes on either side that tell where it should be.
 const BESIDE: usize = 4;
 
@@ -25,8 +27,31 @@ const BESIDE: usize = 4;
 pub struct EdgeStamp {
     /// Channel A: the edge.
     pub edge: IntervalStamp,
-    /// Channel B, where it is the echo and came.
-    pub echo: Option<IntervalStamp>,
+    /// Channel B, where it is the echo and came, or why there is none.
+    pub echo: Result<IntervalStamp, NoEcho>,
+}
+
+/// Why an edge has no echo reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoEcho {
+    /// None came that surely lies behind the edge and before the middle of its slot.
+    NotInSlot,
+    /// Its place is not known well enough to tell which edge it belongs to.
+    TooWide,
+    /// It is not where the board's counter puts it.
+    Foreign,
+}
+
+impl NoEcho {
+    /// The reason, for the report.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::NotInSlot => "no echo reading lies surely within half a period behind the edge",
+            Self::TooWide => "the echo's half-width is 5 % of the period or more",
+            Self::Foreign => "the echo is not where the board's counter puts it",
+        }
+    }
 }
 
 /// The stamps of one burst, by commanded edge.
@@ -71,7 +96,7 @@ pub fn find(
         else {
             continue;
         };
-        let slot = found.entry(edge).or_insert(EdgeStamp { edge: *stamp, echo: None });
+        let slot = found.entry(edge).or_insert(EdgeStamp { edge: *stamp, echo: Err(NoEcho::NotInSlot) });
         let held = (slot.edge.time.0 - offset - start_ps - i128::from(edge) * period_ps).abs();
         if off < held {
             slot.edge = *stamp;
@@ -112,21 +137,30 @@ fn rough_offset(edges: &[Arrived], start_ps: i128, period_ps: i128, anchor: &Anc
     Some(offsets[(offsets.len() - 1) / 2])
 }
 
-/// An edge's echo is the first channel B reading that does not surely lie before it, and lies before the middle of the slot.
+/// An edge's echo is the first channel B reading that does not surely lie before it, and it has to lie surely before the
+/// middle of the slot. A reading that is known no better than to a part of the period takes the place of its middle, so
+/// that no other one is taken for it, and counts for nothing.
 fn attach_echoes(found: &mut EdgeStamps, echoes: &[Arrived], period_ps: i128) {
     let mut echoes: Vec<IntervalStamp> = echoes.iter().map(|(_, stamp)| *stamp).collect();
     echoes.sort_by_key(|stamp| stamp.time);
     let width = |stamp: &IntervalStamp| stamp.half_width.map_or(0, |width| width.0);
+    let is_wide = |stamp: &IntervalStamp| width(stamp) * WIDE_PART >= period_ps;
     let mut next = 0;
     for stamp in found.values_mut() {
         let earliest = stamp.edge.time.0 - width(&stamp.edge);
-        while echoes.get(next).is_some_and(|echo| echo.time.0 + width(echo) < earliest) {
+        let is_before = |echo: &IntervalStamp| {
+            if is_wide(echo) { echo.time < stamp.edge.time } else { echo.time.0 + width(echo) < earliest }
+        };
+        while echoes.get(next).is_some_and(is_before) {
             next += 1;
         }
-        if let Some(echo) = echoes.get(next)
-            && echo.time.0 - stamp.edge.time.0 <= period_ps / 2
-        {
-            stamp.echo = Some(*echo);
+        let Some(echo) = echoes.get(next) else { break };
+        let (after, width) = (echo.time.0 - stamp.edge.time.0, width(echo));
+        if is_wide(echo) && after <= period_ps / 2 {
+            stamp.echo = Err(NoEcho::TooWide);
+            next += 1;
+        } else if after + width <= period_ps / 2 {
+            stamp.echo = Ok(*echo);
             next += 1;
         }
     }
@@ -140,9 +174,8 @@ pub fn forget_foreign_echoes(stamps: &mut EdgeStamps, rows: &[EdgeRow], anchor: 
         .iter()
         .filter_map(|row| {
             let edge = row.commanded?;
-            let echo = stamps.get(&edge)?.echo?;
-            let (half_ticks, _) =
-                Captured { arrival: HostNanos(0), capture: row.capture? }.echo_half_ticks()?;
+            let echo = stamps.get(&edge)?.echo.ok()?;
+            let (half_ticks, _) = row.capture?.echo_half_ticks()?;
             let by_counter = anchor.seconds_after(half_ticks) * PS_PER_S as f64;
             let allowed = FOREIGN_PS + echo.half_width.map_or(0.0, |width| width.0 as f64);
             let after = echo.time.0 - *origin.get_or_insert(echo.time.0);
@@ -156,7 +189,7 @@ pub fn forget_foreign_echoes(stamps: &mut EdgeStamps, rows: &[EdgeRow], anchor: 
         if (apart_ps - usual).abs() > *allowed
             && let Some(stamp) = stamps.get_mut(edge)
         {
-            stamp.echo = None;
+            stamp.echo = Err(NoEcho::Foreign);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Whole recordings, judged: exact counts in the ledger, true latencies within their stated U.
 
-use ppsrig_wire::EdgeMode;
+use ppsrig_wire::{EdgeMode, FromBoard};
 
 use super::class::{Class, Ledger};
 use super::synthetic::{LATENCY_NS, Scene};
 use super::tie::Tie;
 use super::verdict::Outcome;
 use super::{Analysis, RateCheck, analyse, check_rate};
-use crate::events::{Burst, IntervalChannel, IntervalEvent, RigEvent};
+use crate::events::{BoardEvent, Burst, IntervalChannel, IntervalEvent, RigEvent};
 
 fn judge(scene: &Scene) -> Analysis {
     analyse(&scene.record(), &scene.recording(), &scene.reference())
@@ -256,6 +256,59 @@ fn an_interrupted_recording_is_partial_and_balances() {
 }
 
 #[test]
+fn what_a_board_still_says_of_an_earlier_run_is_no_part_of_this_one() {
+    let mut scene = one_a_second(10);
+    scene.sessions = 2;
+    let recording = scene.recording();
+    let plain = judge(&scene);
+    let mut with_old = recording.clone();
+    let loaded = |session: usize| {
+        let loads = recording.rig.iter().filter(|event| matches!(event.event, RigEvent::ProbeUsed { .. }));
+        loads.map(|event| event.at.0).nth(session).unwrap()
+    };
+    // The same windows, a window that this run never opens, their heartbeats and totals.
+    let of_run = |from: u64| {
+        recording.board.iter().filter(move |event| event.at.0 > from).take(60).zip(0..).map(
+            move |(event, at)| {
+                let mut old = event.clone();
+                old.at.0 = from - 90 + at;
+                old
+            },
+        )
+    };
+    with_old.board.extend(of_run(loaded(0)));
+    let mut foreign = with_old.board.last().unwrap().clone();
+    if let BoardEvent::Frame { message: FromBoard::Capture(capture), .. } = &mut foreign.event {
+        capture.window = 9;
+    }
+    with_old.board.push(foreign);
+    with_old.board.extend(of_run(loaded(1)));
+    with_old.board.sort_by_key(|event| event.at);
+    let analysis = analyse(&scene.record(), &with_old, &scene.reference());
+    assert_eq!(counts(&analysis.edges), counts(&plain.edges));
+    assert_eq!(counts(&analysis.preamble), counts(&plain.preamble));
+    assert_eq!(analysis.verdict, plain.verdict);
+    assert_eq!(analysis.verdict.outcome, Outcome::Passed);
+}
+
+#[test]
+fn what_overtakes_the_windows_acknowledgement_counts() {
+    let scene = one_a_second(10);
+    let mut recording = scene.recording();
+    let opened = recording
+        .rig
+        .iter()
+        .position(|event| matches!(event.event, RigEvent::WindowOpened { burst: Burst::Edges, .. }));
+    let opened = recording.rig[opened.unwrap()].at;
+    let first = recording.board.iter_mut().find(
+        |event| matches!(event.event, BoardEvent::Frame { message: FromBoard::Heartbeat(beat), .. } if beat.window == 2),
+    );
+    first.unwrap().at.0 = opened.0 - 1;
+    let analysis = analyse(&scene.record(), &recording, &scene.reference());
+    assert_eq!(analysis.sessions[0].heartbeats, judge(&scene).sessions[0].heartbeats);
+}
+
+#[test]
 fn the_reason_of_an_interruption_is_told() {
     let scene = one_a_second(5);
     let mut recording = scene.recording();
@@ -353,6 +406,29 @@ fn a_counter_that_steps_by_less_than_a_quarter_period_is_found_all_the_same() {
     assert_eq!(captured, commanded);
     let rate = analysis.sessions[0].rate.as_ref().unwrap();
     assert_eq!(rate.refusal(crate::units::Hertz(12_500_000)), None);
+}
+
+#[test]
+fn captures_that_are_late_by_no_more_than_their_edges_are_no_step() {
+    // 100 a second: a quarter period is 2.5 ms, and the edges come as late as that.
+    let mut scene = Scene::new(EdgeMode::Irq, 200, 10);
+    scene.counter_step = Some((120, 2_400_000));
+    let steps = |analysis: &Analysis| {
+        let told = analysis.sessions[0].disturbed.iter();
+        told.filter(|what| what.starts_with("the counter stepped by 2.")).count()
+    };
+    assert_eq!(steps(&judge(&scene)), 0, "emulated");
+    scene.emulated = false;
+    scene.counter_step = Some((120, 2_600_000));
+    assert_eq!(steps(&judge(&scene)), 1);
+    let mut recording = scene.recording();
+    for event in &mut recording.interval {
+        if let IntervalEvent::Stamp(stamp) = &mut event.event {
+            stamp.half_width = Some(crate::units::Picos(3_000_000_000));
+        }
+    }
+    let late = analyse(&scene.record(), &recording, &scene.reference());
+    assert_eq!(steps(&late), 0);
 }
 
 #[test]
@@ -490,6 +566,41 @@ fn an_echo_that_went_unread_is_not_replaced_by_a_bounces() {
     assert_eq!(others, 19);
 }
 
+/// The measurement's channel B readings, by index into the recording's interval readings.
+fn echoes_of_edges(recording: &crate::events::Recording) -> Vec<usize> {
+    let is_echo = |index: &usize| {
+        matches!(&recording.interval[*index].event,
+            IntervalEvent::Stamp(stamp) if stamp.channel == IntervalChannel::B)
+    };
+    // The first four are the preamble's.
+    (0..recording.interval.len()).filter(is_echo).skip(4).collect()
+}
+
+#[test]
+fn an_echo_whose_place_is_hardly_known_gives_no_latency_and_is_told() {
+    let mut scene = one_a_second(20);
+    scene.echo = true;
+    let plain = judge(&scene);
+    let mut recording = scene.recording();
+    let echoes = echoes_of_edges(&recording);
+    for (edge, after_ms, half_width_ms) in [(7, 499, 494), (11, 300, 700), (15, 460, 45)] {
+        let IntervalEvent::Stamp(stamp) = &mut recording.interval[echoes[edge]].event else { unreachable!() };
+        stamp.time.0 += after_ms * 1_000_000_000;
+        stamp.half_width = Some(crate::units::Picos(half_width_ms * 1_000_000_000));
+    }
+    let analysis = analyse(&scene.record(), &recording, &scene.reference());
+    let without: Vec<u32> = analysis
+        .rows()
+        .filter(|row| row.burst == Burst::Edges && row.echo.is_none())
+        .filter_map(|row| row.commanded)
+        .collect();
+    assert_eq!(without, [7, 11, 15]);
+    assert_eq!(analysis.sessions[0].without_echo.values().collect::<Vec<_>>(), [&1, &2]);
+    let most = |analysis: &Analysis| value(analysis, "irq", "echo", "max");
+    assert!(most(&analysis) <= most(&plain), "{}", most(&analysis));
+    assert!(plain.sessions[0].without_echo.is_empty());
+}
+
 #[test]
 fn echoes_tell_the_rate_better_than_captures_with_scattered_latencies() {
     let mut scene = Scene::new(EdgeMode::Irq, 20, 500);
@@ -500,4 +611,19 @@ fn echoes_tell_the_rate_better_than_captures_with_scattered_latencies() {
     assert!(echoed.u_relative < plain.u_relative);
     let off = echoed.ratio(crate::units::Hertz(12_500_000)) - 1.0;
     assert!(off.abs() <= echoed.u_relative, "{off} {}", echoed.u_relative);
+}
+
+#[test]
+fn more_edges_than_any_run_has_are_an_imbalance_and_no_line() {
+    let scene = one_a_second(5);
+    let mut recording = scene.recording();
+    for event in &mut recording.rig {
+        if let RigEvent::GeneratorArmed { window: 2, cycles, .. } = &mut event.event {
+            *cycles = crate::plan::MOST_EDGES + 1;
+        }
+    }
+    let analysis = analyse(&scene.record(), &recording, &scene.reference());
+    assert_eq!(analysis.verdict.outcome, Outcome::NotDone);
+    assert!(analysis.verdict.reasons.iter().any(|why| why.contains("a run has 1000000 at most")));
+    assert_eq!(analysis.edges.commanded.total(), 0);
 }

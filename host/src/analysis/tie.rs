@@ -10,14 +10,15 @@
 //! one, there is no absolute figure. The receiver's quantisation error shifts all edges of a burst alike and cancels in
 //! both ties, so it is never applied.
 
-use super::captures::Captured;
+use ppsrig_wire::{Capture, CaptureCounters};
+
+use super::half_ticks::HalfTicks;
 use super::rate::CounterRate;
 use super::row::{EdgeRow, Mode};
 use super::stamps::EdgeStamps;
 use super::uncertainty::{Component, total};
 use crate::bench_file::{BenchFile, Wiring};
 use crate::events::IntervalStamp;
-use crate::units::HostNanos;
 
 /// Poll neighbours further away than this many edges do not bracket.
 const NEAR_EDGES: u32 = 4;
@@ -115,10 +116,6 @@ pub fn echo_uncertainty(echo: &IntervalStamp, bench: &BenchFile) -> Option<Compo
     stamp_uncertainty(echo, &ECHO, bench)
 }
 
-fn captured(row: &EdgeRow) -> Option<Captured> {
-    row.capture.map(|capture| Captured { arrival: HostNanos(0), capture })
-}
-
 /// Latency of one paired edge by its echo, and the interval that was measured.
 #[must_use]
 pub fn by_echo(
@@ -128,22 +125,22 @@ pub fn by_echo(
     bench: &BenchFile,
 ) -> Option<(i128, TiedLatency)> {
     let stamp = stamps.get(&row.commanded?)?;
-    let echo = stamp.echo?;
-    let captured = captured(row)?;
-    let (echo_half_ticks, bracket) = captured.echo_half_ticks()?;
+    let echo = stamp.echo.ok()?;
+    let capture = row.capture?;
+    let (echo_half_ticks, bracket) = capture.echo_half_ticks()?;
     let interval = echo.time.0 - stamp.edge.time.0;
     let wiring = &bench.wiring;
     let cables = i128::from(wiring.cable_generator_to_counter_ps)
         - i128::from(wiring.cable_generator_to_board_ps)
         - i128::from(wiring.cable_board_to_counter_ps);
-    let since_capture = echo_half_ticks - captured.half_ticks();
+    let since_capture = echo_half_ticks - capture.half_ticks();
     let mut components = vec![
         Component::bound("half echo bracket", rate.picoseconds(bracket) as f64),
         stamp_uncertainty(&stamp.edge, &EDGE, bench)?,
         echo_uncertainty(&echo, bench)?,
     ];
-    if captured.is_poll() {
-        components.push(poll_bracket(&captured, rate));
+    if matches!(capture.counters, CaptureCounters::Poll { .. }) {
+        components.push(poll_bracket(&capture, rate));
     }
     components.extend(cable_components(wiring));
     components.push(rate_component(since_capture, rate));
@@ -151,8 +148,8 @@ pub fn by_echo(
     Some((interval, TiedLatency { ps, components }))
 }
 
-fn poll_bracket(captured: &Captured, rate: &CounterRate) -> Component {
-    Component::bound("half poll bracket", rate.picoseconds(captured.half_width_half_ticks()) as f64)
+fn poll_bracket(capture: &Capture, rate: &CounterRate) -> Component {
+    Component::bound("half poll bracket", rate.picoseconds(capture.half_width_half_ticks()) as f64)
 }
 
 fn rate_component(half_ticks: i128, rate: &CounterRate) -> Component {
@@ -192,7 +189,7 @@ pub fn by_bracket(
     let residual = excess(&rungs, rate);
     let mut found = Vec::new();
     for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.mode == Some(Mode::Irq)) {
-        let (Some(edge), Some(time), Some(captured)) = (row.commanded, times[index], captured(row)) else {
+        let (Some(edge), Some(time), Some(capture)) = (row.commanded, times[index], row.capture) else {
             continue;
         };
         let Some(uncertainty) = time.uncertainty else { continue };
@@ -209,7 +206,7 @@ pub fn by_bracket(
         let mut components = between.components();
         components.push(uncertainty);
         components.push(Component::expanded("poll prediction residual", residual));
-        let ps = rate.picoseconds(2 * captured.half_ticks() - between.twice_half_ticks()) / 2;
+        let ps = rate.picoseconds(2 * capture.half_ticks() - between.quarter_ticks()) / 2;
         found.push((index, TiedLatency { ps, components }));
     }
     found
@@ -221,12 +218,12 @@ fn rungs(rows: &[&EdgeRow], times: &[Option<EdgeTime>], rate: &CounterRate) -> V
         .zip(times)
         .filter(|(row, _)| row.mode == Some(Mode::Poll))
         .filter_map(|(row, time)| {
-            let (time, captured) = ((*time)?, captured(row)?);
+            let (time, capture) = ((*time)?, row.capture?);
             Some(Rung {
                 edge: row.commanded?,
                 ps: time.ps,
-                half_ticks: captured.half_ticks(),
-                bracket_ps: poll_bracket(&captured, rate).ps,
+                half_ticks: capture.half_ticks(),
+                bracket_ps: poll_bracket(&capture, rate).ps,
                 uncertainty: time.uncertainty?,
             })
         })
@@ -254,7 +251,7 @@ impl<'a> Between<'a> {
     }
 
     /// Where the counter stood, in quarter ticks.
-    fn twice_half_ticks(&self) -> i128 {
+    fn quarter_ticks(&self) -> i128 {
         let step = self.right.half_ticks - self.left.half_ticks;
         2 * self.left.half_ticks + 2 * step.saturating_mul(self.after_ps) / self.span_ps
     }
@@ -280,7 +277,7 @@ fn excess(rungs: &[Rung], rate: &CounterRate) -> f64 {
         .filter_map(|three| {
             let [left, middle, right] = three else { return None };
             let between = Between::new(left, right, middle.ps)?;
-            let residual = rate.picoseconds(2 * middle.half_ticks - between.twice_half_ticks()) as f64 / 2.0;
+            let residual = rate.picoseconds(2 * middle.half_ticks - between.quarter_ticks()) as f64 / 2.0;
             let allowed = between.components().iter().map(|part| part.ps).sum::<f64>()
                 + middle.bracket_ps
                 + middle.uncertainty.ps;

@@ -1,4 +1,5 @@
-//! The verdict and the exit status, with the reasons as sentences (DESIGN, "The command line").
+//! The verdict and the exit status, with the reasons as sentences: what could not be done outweighs an exceeded limit,
+//! and that outweighs what allows no verdict.
 
 use std::fmt;
 

@@ -1,10 +1,13 @@
 //! The capture windows of a run, from what the rig did.
 
 use crate::events::{Burst, Recording, RigEvent, Stamped};
+use crate::plan::MOST_EDGES;
 use crate::units::HostNanos;
 
-/// More edges than this in one burst is a damaged recording: a day at a hundred a second has fewer.
-pub const MAX_CYCLES: u32 = 10_000_000;
+/// Most edges of all preambles of a run: thousands of sessions.
+const MOST_PREAMBLE_EDGES: u32 = MOST_EDGES / 10;
+/// The purpose under which the rig records that it loads the board.
+const LOAD: &str = "load";
 
 /// One capture window, with the burst that was fired into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +18,10 @@ pub struct Window {
     pub burst: Burst,
     /// The session that it belongs to.
     pub session: u32,
-    /// When the board had acknowledged it.
+    /// What the board sends of it comes after this: the end of loading, or of the window before. An earlier frame of this
+    /// number is of an earlier run, whose windows have the same numbers.
+    pub begins: HostNanos,
+    /// When the board had acknowledged it. What it captured at once may have arrived shortly before.
     pub opened: HostNanos,
     /// When it was closed.
     pub closed: Option<HostNanos>,
@@ -45,6 +51,8 @@ pub struct Windows {
     pub list: Vec<Window>,
     /// Contradictions, as sentences.
     pub problems: Vec<String>,
+    /// When the board was last loaded, or a window closed.
+    quiet_since: HostNanos,
 }
 
 /// Collects the windows of a recording.
@@ -60,6 +68,8 @@ pub fn windows(recording: &Recording) -> Windows {
 impl Windows {
     fn take(&mut self, Stamped { at, event }: &Stamped<RigEvent>) {
         match event {
+            RigEvent::SessionStarted { .. } => self.quiet_since = *at,
+            RigEvent::ProbeUsed { purpose, .. } if purpose == LOAD => self.quiet_since = *at,
             RigEvent::WindowOpened { window, burst, session } => self.open(*window, *burst, *session, *at),
             RigEvent::GeneratorArmed { window, cycles, period_ns, sent, .. } => {
                 let arming =
@@ -72,6 +82,7 @@ impl Windows {
                 }
             }
             RigEvent::WindowClosed { window } => {
+                self.quiet_since = *at;
                 if let Some(window) = self.find(*window) {
                     window.closed = Some(*at);
                 }
@@ -93,6 +104,7 @@ impl Windows {
             number,
             burst,
             session,
+            begins: self.quiet_since,
             opened,
             closed: None,
             arming: None,
@@ -101,10 +113,18 @@ impl Windows {
     }
 
     fn arm(&mut self, number: u32, arming: Arming) {
+        let burst = self.find(number).map(|window| window.burst);
+        let most = if burst == Some(Burst::Preamble) { MOST_PREAMBLE_EDGES } else { MOST_EDGES };
+        let alike = self.list.iter().filter(|window| Some(window.burst) == burst);
+        let commanded: u64 =
+            alike.filter_map(|window| window.arming).map(|arming| u64::from(arming.cycles)).sum();
         let problem = if arming.period_ns == 0 || i64::try_from(arming.period_ns).is_err() {
             Some(format!("a burst with a period of {} ns was armed for window {number}", arming.period_ns))
-        } else if arming.cycles > MAX_CYCLES {
-            Some(format!("{} edges were commanded for window {number}, more than any run has", arming.cycles))
+        } else if commanded + u64::from(arming.cycles) > u64::from(most) {
+            Some(format!(
+                "{} edges were commanded for window {number}, after {commanded} before; a run has {most} at most",
+                arming.cycles
+            ))
         } else {
             match self.find(number) {
                 None => Some(format!("a burst was armed for window {number}, which was never opened")),

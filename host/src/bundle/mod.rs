@@ -4,6 +4,7 @@
 //! reads one back, [`write`] writes what was computed from it. A file is either whole or not there: all but raw/ are
 //! written under another name and then renamed.
 
+mod check;
 mod read;
 mod recorder;
 #[cfg(test)]
@@ -15,6 +16,8 @@ mod write;
 pub use self::read::{Contents, ReadError, read};
 pub use self::recorder::{Bundle, BundleError, RawFile, RawFiles};
 pub use self::write::write_files;
+
+use crate::formats::raw_log::Direction;
 
 /// Names in a bundle.
 pub mod names {
@@ -55,6 +58,16 @@ impl Instrument {
             Self::Reference => "reference",
             Self::IntervalCounter => "interval-counter",
             Self::Rig => "rig",
+        }
+    }
+
+    /// What its recording holds: bytes both ways, or what was done.
+    const fn directions(self) -> &'static [Direction] {
+        match self {
+            Self::Rig => &[Direction::Did],
+            Self::Link | Self::Generator | Self::Reference | Self::IntervalCounter => {
+                &[Direction::Rx, Direction::Tx]
+            }
         }
     }
 

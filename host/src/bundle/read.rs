@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::check::contradiction;
 use super::{Instrument, names};
 use crate::bench_file::ReferenceDriver;
 use crate::events::{Recording, RigEvent, Stamped};
@@ -56,6 +57,14 @@ pub enum ReadError {
         /// The version that it states.
         found: u32,
     },
+    /// run.toml contradicts itself
+    #[error("{path}: {fault}")]
+    Contradiction {
+        /// The file.
+        path: PathBuf,
+        /// What, with the key.
+        fault: String,
+    },
     /// a recording
     #[error("{path}: {fault}")]
     Raw {
@@ -79,18 +88,17 @@ pub enum ReadError {
 /// What a bundle holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contents {
-    /// run.toml; none if the run ended before it was written.
+    /// run.toml; none if it is not there.
     pub record: Option<RunRecord>,
     /// Everything that was recorded.
     pub recording: Recording,
-    /// What is incomplete, as sentences: torn last lines, missing recordings.
-    pub incomplete: Vec<String>,
 }
 
 /// Reads a bundle.
 ///
 /// # Errors
-/// [`ReadError`], naming file and line. A torn last line is none, and neither is a recording that is not there.
+/// [`ReadError`], naming file and line or key. A torn last line is none, and neither is a recording that is not there:
+/// they make the bundle incomplete.
 pub fn read(dir: &Path) -> Result<Contents, ReadError> {
     if !dir.is_dir() {
         return Err(ReadError::NotAFolder { path: dir.to_owned() });
@@ -105,8 +113,9 @@ pub fn read(dir: &Path) -> Result<Contents, ReadError> {
         let path = raw.join(instrument.file_name());
         match fs::read(&path) {
             Ok(bytes) => contents.take(instrument, &path, &bytes)?,
+            Err(source) if source.kind() == io::ErrorKind::NotFound && !contents.needs(instrument) => {}
             Err(source) if source.kind() == io::ErrorKind::NotFound => {
-                contents.incomplete.push(format!("raw/{} is not there", instrument.file_name()));
+                contents.recording.incomplete.push(format!("raw/{} is not there", instrument.file_name()));
             }
             Err(source) => return Err(ReadError::File { path, source }),
         }
@@ -125,16 +134,32 @@ fn read_record(path: &Path) -> Result<Option<RunRecord>, ReadError> {
     if record.bundle_version != 1 {
         return Err(ReadError::Version { path: path.to_owned(), found: record.bundle_version });
     }
-    Ok(Some(record))
+    match contradiction(&record) {
+        Some(fault) => Err(ReadError::Contradiction { path: path.to_owned(), fault }),
+        None => Ok(Some(record)),
+    }
 }
 
 impl Contents {
+    /// Whether a whole bundle has something of this instrument: all but an interval counter that the bench has not.
+    fn needs(&self, instrument: Instrument) -> bool {
+        let has_counter =
+            || self.record.as_ref().is_some_and(|record| record.bench.interval_counter.is_some());
+        instrument != Instrument::IntervalCounter || has_counter()
+    }
+
     fn take(&mut self, instrument: Instrument, path: &Path, bytes: &[u8]) -> Result<(), ReadError> {
         let log = raw_log::parse(bytes, instrument.name())
+            .and_then(|log| log.all_directions(instrument.directions()))
             .map_err(|fault| ReadError::Raw { path: path.to_owned(), fault })?;
+        if log.records.is_empty() && self.needs(instrument) {
+            self.recording.incomplete.push(format!("raw/{} holds no record", instrument.file_name()));
+        }
         if log.torn_tail_bytes > 0 {
             let name = instrument.file_name();
-            self.incomplete.push(format!("raw/{name} ends in {} bytes of a torn line", log.torn_tail_bytes));
+            self.recording
+                .incomplete
+                .push(format!("raw/{name} ends in {} bytes of a torn line", log.torn_tail_bytes));
         }
         match instrument {
             Instrument::Link => {

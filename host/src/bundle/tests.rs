@@ -10,7 +10,9 @@ use super::{Bundle, BundleError, Instrument, ReadError, names, read, synthetic};
 use crate::analysis::class::Class;
 use crate::analysis::synthetic::Scene;
 use crate::command::replay::finish;
+use crate::formats::raw_log::{Direction, header};
 use crate::report::{EDGES, SUMMARY, SUMMARY_JSON};
+use crate::units::HostNanos;
 
 const WRITTEN: [&str; 3] = [EDGES, SUMMARY, SUMMARY_JSON];
 
@@ -47,7 +49,7 @@ fn what_was_recorded_is_read_back() {
     assert_eq!(contents.recording.rig, recorded.rig);
     assert_eq!(contents.recording.interval, recorded.interval);
     assert_eq!(contents.recording.board.len(), recorded.board.len());
-    assert_eq!(contents.incomplete, Vec::<String>::new());
+    assert_eq!(contents.recording.incomplete, Vec::<String>::new());
 }
 
 #[test]
@@ -70,23 +72,26 @@ fn a_replay_gives_the_same_bytes_again() {
 }
 
 #[test]
-fn the_report_fits_eighty_columns() {
+fn the_report_begins_with_the_verdict_fits_its_width_and_names_the_rule_in_short() {
     let mut scene = Scene::new(EdgeMode::Alternate, 200, 50);
     scene.echo = true;
     let (_results, dir) = bundle(&scene);
-    let outcome = finish(&dir, None, false).unwrap();
+    let text = finish(&dir, None, false).unwrap().text;
+    assert!(text.starts_with(" verdict  passed (exit 0): 200 of 200"), "{text}");
     // The line with the files' folder is a path, and never wrapped.
-    let wide: Vec<&str> = outcome
-        .text
+    let width = usize::from(crate::report::terminal::width());
+    let wide: Vec<&str> = text
         .lines()
-        .filter(|line| line.chars().count() > 80 && !line.starts_with("files in"))
+        .filter(|line| line.chars().count() > width.max(80) && !line.starts_with("files in"))
         .collect();
     assert_eq!(wide, Vec::<&str>::new());
     for part in
         ["balance", "tie echo", "tie bracket", "half echo bracket", "emulated", "ratio", "0 transactions"]
     {
-        assert!(outcome.text.contains(part), "no `{part}` in\n{}", outcome.text);
+        assert!(text.contains(part), "no `{part}` in\n{text}");
     }
+    let rule = text.lines().filter(|line| line.contains("TIM-TP")).collect::<Vec<_>>();
+    assert_eq!(rule, [" seconds     by TIM-TP and RMC (in full: summary.json)"]);
 }
 
 #[test]
@@ -132,13 +137,118 @@ fn a_run_that_was_killed_is_partial_wherever_its_files_end() {
     }
 }
 
+/// The text as if it had one line.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn keys(text: &str) -> Vec<String> {
+    let object: serde_json::Value = serde_json::from_str(text).unwrap();
+    object.as_object().unwrap().keys().cloned().collect()
+}
+
 #[test]
-fn a_run_that_never_wrote_its_record_is_partial_and_writes_nothing() {
+fn without_its_record_a_bundle_is_partial_and_the_report_says_what_the_rig_did() {
     let (_results, dir) = bundle(&faulty());
+    let whole = finish(&dir, None, true).unwrap();
     fs::remove_file(dir.join(names::RUN)).unwrap();
     let outcome = finish(&dir, None, false).unwrap();
     assert_eq!((outcome.exit, outcome.written.len()), (2, 0));
-    assert!(outcome.text.contains("partial"), "{}", outcome.text);
+    let told = unwrapped(&outcome.text);
+    assert!(told.contains("partial: run.toml is missing, although rig.log shows"), "{told}");
+    assert!(told.contains("opened 2 capture windows and finished"), "{told}");
+    let json = finish(&dir, None, true).unwrap().text;
+    assert_eq!(keys(&json), keys(&whole.text));
+    let object: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&object["outcome"], &object["exit"]), (&"not-done".into(), &2.into()));
+    assert_eq!((&object["emulated"], &object["ledger"]), (&true.into(), &serde_json::Value::Null));
+}
+
+#[test]
+fn a_run_that_was_stopped_before_its_record_says_why() {
+    let results = tempfile::tempdir().unwrap();
+    let started: Timestamp = "2026-11-30T12:34:56Z".parse().unwrap();
+    let (bundle, mut raw) = Bundle::create(results.path(), "bench", started).unwrap();
+    let line = br#"{"did":"stopped","reason":"interrupted"}"#;
+    raw.rig.record(HostNanos(5), Direction::Did, line).unwrap();
+    let told = unwrapped(&finish(bundle.dir(), None, false).unwrap().text);
+    assert!(told.contains("stopped before it wrote run.toml"), "{told}");
+    assert!(told.contains("interrupted") && !told.contains("missing"), "{told}");
+}
+
+#[test]
+fn a_finished_run_without_one_of_its_recordings_is_partial() {
+    let scene = faulty();
+    for instrument in Instrument::ALL {
+        for left in [None, Some(String::new()), Some(header(instrument.name()))] {
+            let (_results, dir) = bundle(&scene);
+            let path = dir.join(names::RAW).join(instrument.file_name());
+            match &left {
+                None => fs::remove_file(&path).unwrap(),
+                Some(text) => fs::write(&path, text).unwrap(),
+            }
+            let outcome = finish(&dir, None, false).unwrap();
+            assert_eq!(outcome.exit, 2, "{instrument:?} {left:?}");
+            let partial = outcome.analysis.unwrap().partial.unwrap_or_default();
+            let name = instrument.file_name();
+            assert!(instrument == Instrument::Rig || partial.contains(&name), "{name}: {partial}");
+            assert!(outcome.text.contains("partial") && outcome.text.contains(&name), "{}", outcome.text);
+        }
+    }
+}
+
+#[test]
+fn a_bench_without_interval_counter_needs_no_recording_of_one() {
+    let mut scene = Scene::new(EdgeMode::Irq, 24, 500);
+    scene.interval_counter = false;
+    let (_results, dir) = bundle(&scene);
+    let path = dir.join(names::RAW).join(Instrument::IntervalCounter.file_name());
+    for left in [Some(header("interval-counter")), None] {
+        match left {
+            Some(text) => fs::write(&path, text).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        assert_eq!(finish(&dir, None, false).unwrap().exit, 0);
+    }
+}
+
+#[test]
+fn rubbish_is_an_error_with_its_line_in_every_recording() {
+    let mut scene = faulty();
+    scene.interval_counter = false;
+    for instrument in Instrument::ALL {
+        let wrong = if instrument == Instrument::Rig { "7 rx x" } else { "7 did x" };
+        for line in ["rubbish", wrong] {
+            let (_results, dir) = bundle(&scene);
+            let path = dir.join(names::RAW).join(instrument.file_name());
+            fs::write(&path, format!("{}{line}\n", header(instrument.name()))).unwrap();
+            let message = format!("{:#}", finish(&dir, None, false).unwrap_err());
+            assert!(message.contains(&format!("{}: line 2", instrument.file_name())), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_an_error_that_names_the_key() {
+    let (_results, dir) = bundle(&faulty());
+    let path = dir.join(names::RUN);
+    let text = fs::read_to_string(&path).unwrap();
+    for (of_run, altered, key) in [
+        ("period-ns = 500000000", "period-ns = 0", "plan.period-ns is 0"),
+        ("period-ns = 500000000", "period-ns = 400000000", "disagrees with plan.rate-millihertz = 2000"),
+        ("rate-millihertz = 2000", "rate-millihertz = 0", "plan.rate-millihertz"),
+        ("counter-hz = 12500000", "counter-hz = 0", "bench.board.counter-hz"),
+        ("edges = 24", "edges = 0", "plan.edges"),
+        ("edges = 24", "edges = 1000001", "a run has 1000000 at most"),
+        ("sessions = 1", "sessions = 0", "plan.sessions"),
+        ("preamble-edges = 4", "preamble-edges = 0", "plan.preamble-edges"),
+        ("width-ns = 5000000", "width-ns = 500000000", "plan.width-ns"),
+    ] {
+        assert!(text.contains(of_run), "{of_run} in\n{text}");
+        fs::write(&path, text.replacen(&format!("\n{of_run}"), &format!("\n{altered}"), 1)).unwrap();
+        let message = format!("{:#}", finish(&dir, None, false).unwrap_err());
+        assert!(message.contains("run.toml: ") && message.contains(key), "{message}");
+    }
 }
 
 #[test]

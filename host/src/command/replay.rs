@@ -40,13 +40,13 @@ pub struct Args {
 /// What a finished run or a replay comes to.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The exit status, by DESIGN, "The command line".
+    /// The exit status: 0 passed, 1 a limit was exceeded, 2 not done or partial, 3 no verdict.
     pub exit: u8,
     /// What to print on stdout; ends with a line end.
     pub text: String,
     /// The files that were written.
     pub written: Vec<PathBuf>,
-    /// The analysis; none if the run ended before run.toml was written.
+    /// The analysis; none if there is no run.toml.
     pub analysis: Option<Box<Analysis>>,
 }
 
@@ -74,10 +74,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When the bundle cannot be read or a file not be written; nothing is left half-written.
 pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
-    let Contents { record, recording, incomplete } =
+    let Contents { record, recording } =
         bundle::read(dir).with_context(|| format!("replay of {}", dir.display()))?;
     let Some(record) = record else {
-        let text = report::terminal::without_record(dir, &recording, &incomplete, json);
+        let text = report::no_record::without_record(dir, &recording, json);
         return Ok(Outcome { exit: Verdict::NotDone.exit(), text, written: Vec::new(), analysis: None });
     };
     let reference = crate::analysis::seconds::recorded(&record, &recording);
@@ -89,7 +89,7 @@ pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outc
         let [.., (_, object)] = files;
         object
     } else {
-        report::terminal::table(&record, &analysis, &incomplete, to)
+        report::terminal::table(&record, &analysis, &recording.incomplete, to)
     };
     Ok(Outcome { exit: analysis.verdict.outcome.exit(), text, written, analysis: Some(Box::new(analysis)) })
 }

@@ -42,6 +42,8 @@ impl LinkDecoder {
     }
 }
 
+/// A whole frame of an unknown kind counts as damaged: what it carried is as lost as if its bytes had been, and the
+/// record that is missing for it was torn, not dropped. A board of this protocol version sends none.
 fn event_of(piece: &[u8], length: usize) -> BoardEvent {
     match frame::decode::<FromBoard>(piece) {
         Ok((sequence, message)) => BoardEvent::Frame { sequence, message },

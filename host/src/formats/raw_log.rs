@@ -58,6 +58,19 @@ pub struct RawLog {
     pub torn_tail_bytes: usize,
 }
 
+impl RawLog {
+    /// The same, if every record has one of these directions.
+    ///
+    /// # Errors
+    /// [`RawLogError::Line`] for the first one that has not.
+    pub fn all_directions(self, allowed: &[Direction]) -> Result<Self, RawLogError> {
+        match self.records.iter().position(|record| !allowed.contains(&record.direction)) {
+            Some(index) => Err(RawLogError::Line { line: index + 2, fault: LineFault::OtherDirection }),
+            None => Ok(self),
+        }
+    }
+}
+
 /// Why a file is not a recording. The caller knows the file's name and puts it in front.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RawLogError {
@@ -94,6 +107,9 @@ pub enum LineFault {
     /// unknown direction
     #[error("its second word is none of rx, tx, did")]
     Direction,
+    /// a direction of another kind of recording
+    #[error("its second word does not belong into this recording")]
+    OtherDirection,
     /// unknown escape
     #[error("it holds a backslash that begins none of \\xNN, \\\\, \\r, \\n")]
     Escape,

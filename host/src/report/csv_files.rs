@@ -8,7 +8,7 @@ use crate::analysis::fixed::Fixed;
 use crate::analysis::row::EdgeRow;
 use crate::analysis::tie::Tie;
 use crate::events::Burst;
-use crate::plan::{CLOCK_IDS, RunRecord};
+use crate::plan::{CLOCK_IDS, PREAMBLE_PERIOD_NS, RunRecord};
 
 const EDGE_COLUMNS: [&str; 19] = [
     "session",
@@ -51,6 +51,10 @@ const SUMMARY_COLUMNS: [&str; 17] = [
     "u_systematic",
     "verdict",
 ];
+
+/// Edges a second of every preamble.
+const PREAMBLE_RATE_HZ: &str = "1";
+const _: () = assert!(PREAMBLE_PERIOD_NS == 1_000_000_000, "the rate above is that of the preamble");
 
 /// The measurement's edges, one line each. The preamble's are in summary.csv by class, and in raw/ in full.
 #[must_use]
@@ -139,7 +143,7 @@ fn figure_fields(figure: &Figure, record: &RunRecord, emulated: bool) -> [String
         "1".to_owned(),
         figure.mode.to_owned(),
         figure.tie.to_owned(),
-        rate_hz(record),
+        if figure.variant.starts_with("preamble") { PREAMBLE_RATE_HZ.to_owned() } else { rate_hz(record) },
         emulated.to_string(),
         figure.metric.clone(),
         figure.unit.to_owned(),

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::csv_files::clock_name;
-use crate::analysis::Analysis;
 use crate::analysis::class::{Class, Ledger, Side};
 use crate::analysis::figure::Figure;
 use crate::analysis::figures::mode_name;
 use crate::analysis::fixed::Fixed;
+use crate::analysis::{Analysis, Session};
 use crate::plan::{Provenance, RunRecord};
 
 #[derive(Serialize)]
@@ -31,6 +31,7 @@ struct Summary<'a> {
     ledger: LedgerJson,
     preamble_ledger: LedgerJson,
     latency: Vec<LatencyJson<'a>>,
+    without_echo: Vec<WithoutEcho>,
     figures: Vec<FigureJson<'a>>,
 }
 
@@ -83,6 +84,14 @@ struct ComponentJson {
     kind: crate::analysis::uncertainty::Kind,
 }
 
+/// Paired edges that are left out of the latency by echo.
+#[derive(Serialize)]
+struct WithoutEcho {
+    session: u32,
+    edges: u64,
+    reason: &'static str,
+}
+
 #[derive(Serialize)]
 struct FigureJson<'a> {
     variant: &'a str,
@@ -122,6 +131,7 @@ pub fn summary_json(record: &RunRecord, analysis: &Analysis) -> String {
         ledger: ledger(&analysis.edges),
         preamble_ledger: ledger(&analysis.preamble),
         latency: latency(analysis),
+        without_echo: without_echo(analysis),
         figures: analysis.figures.iter().map(figure).collect(),
     };
     let mut text =
@@ -201,6 +211,19 @@ fn latency(analysis: &Analysis) -> Vec<LatencyJson<'_>> {
                 .collect(),
         })
         .collect()
+}
+
+fn without_echo(analysis: &Analysis) -> Vec<WithoutEcho> {
+    let of_session = |session: &Session| {
+        let session_number = session.number;
+        let entry = move |(reason, edges): (&&'static str, &u64)| WithoutEcho {
+            session: session_number,
+            edges: *edges,
+            reason,
+        };
+        session.without_echo.iter().map(entry).collect::<Vec<_>>()
+    };
+    analysis.sessions.iter().flat_map(of_session).collect()
 }
 
 fn figure(figure: &Figure) -> FigureJson<'_> {

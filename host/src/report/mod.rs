@@ -2,6 +2,7 @@
 
 pub mod csv_files;
 pub mod json;
+pub mod no_record;
 pub mod terminal;
 
 use crate::analysis::Analysis;

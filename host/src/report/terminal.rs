@@ -1,32 +1,51 @@
-//! The terminal report: at most 80 columns of plain text that can go into a mail.
+//! The terminal report: plain text that can go into a mail, as wide as the terminal or 80 columns.
 
 use std::fmt::Write;
+use std::io::IsTerminal;
 use std::path::Path;
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table};
 
 use super::csv_files::{clock_name, rate_hz};
 use crate::analysis::class::{Class, Ledger};
 use crate::analysis::figures::mode_name;
 use crate::analysis::fixed::Fixed;
+use crate::analysis::label::SECOND_RULE_NAME;
 use crate::analysis::latency::Latencies;
 use crate::analysis::tie::Tie;
 use crate::analysis::{Analysis, Session};
-use crate::events::Recording;
 use crate::plan::RunRecord;
 use crate::units::Hertz;
 
 /// Disturbances of a session that are told one by one.
 const SHOWN: usize = 5;
-/// Columns of the report.
-pub(super) const WIDTH: u16 = 80;
+/// Columns of the report where stdout is no terminal.
+const WIDTH: u16 = 80;
+/// Columns that the report takes of a terminal, at least and at most: longer lines are hard to read.
+const WIDTHS: (u16, u16) = (60, 120);
 
-/// The whole report. `incomplete` names what of the bundle was torn or missing; `to` is where the files are.
+/// Columns that the report takes: it goes to stdout.
+#[must_use]
+pub fn width() -> u16 {
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return WIDTH;
+    }
+    width_of_terminal(rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| size.ws_col))
+}
+
+/// A terminal that does not know its width says 0.
+fn width_of_terminal(columns: u16) -> u16 {
+    if columns == 0 { WIDTH } else { columns.clamp(WIDTHS.0, WIDTHS.1) }
+}
+
+/// The whole report, the verdict first. `incomplete` names what of the bundle was torn or missing; `to` is where the files
+/// are. It is as wide as [`width`] says.
 #[must_use]
 pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to: &Path) -> String {
-    let mut text = heading(record, analysis);
-    text.push_str(&verdict(analysis));
+    let mut text = verdict(analysis);
+    text.push_str(&heading(record, analysis));
     text.push_str(&ledger(analysis));
     for latencies in &analysis.latencies {
         text.push_str(&latency(latencies, analysis.emulated));
@@ -44,29 +63,6 @@ pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to:
     text
 }
 
-/// The report of a bundle whose run ended before run.toml was written.
-#[must_use]
-pub fn without_record(dir: &Path, recording: &Recording, incomplete: &[String], json: bool) -> String {
-    let reason = "the run ended before it wrote run.toml, that is before the first edge";
-    if json {
-        let object = serde_json::json!({ "status": "partial", "partial_because": reason, "exit": 2 });
-        return format!("{object}\n");
-    }
-    let mut rows = vec![("verdict", format!("not done (exit 2): partial: {reason}"))];
-    rows.push((
-        "raw/ holds",
-        format!(
-            "{} events of the rig, {} of the board, {} of the reference, {} of the interval counter",
-            recording.rig.len(),
-            recording.board.len(),
-            recording.reference.len(),
-            recording.interval.len()
-        ),
-    ));
-    rows.extend(incomplete.iter().map(|what| ("incomplete", what.clone())));
-    format!("{}\nbundle: {}\n", pairs(&rows), dir.display())
-}
-
 fn heading(record: &RunRecord, analysis: &Analysis) -> String {
     let plan = &record.plan;
     let sessions =
@@ -80,7 +76,7 @@ fn heading(record: &RunRecord, analysis: &Analysis) -> String {
         clock_name(record)
     );
     if analysis.partial.is_some() {
-        text.push_str("PARTIAL: the run did not get to its end\n");
+        text.push_str("PARTIAL: the recording is not whole\n");
     }
     text
 }
@@ -97,7 +93,7 @@ fn verdict(analysis: &Analysis) -> String {
 /// A borderless table that fits the width.
 fn plain() -> Table {
     let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width());
     table
 }
 
@@ -106,7 +102,7 @@ fn right(text: impl ToString) -> Cell {
 }
 
 /// Rows of a name and a text that is wrapped.
-fn pairs(rows: &[(&str, String)]) -> String {
+pub(super) fn pairs(rows: &[(&str, String)]) -> String {
     let mut table = plain();
     for (name, value) in rows {
         table.add_row(vec![Cell::new(name), Cell::new(value)]);
@@ -177,6 +173,8 @@ fn latency(latencies: &Latencies, emulated: bool) -> String {
         right("U"),
         right("n"),
     ]);
+    // A number is never torn apart, however narrow the terminal.
+    table.set_constraints([ColumnConstraint::ContentWidth; 6]);
     let shown = latencies.figures.iter().filter(|figure| figure.unit == "ns" && figure.value.is_some());
     for figure in shown {
         let empty = |value: Option<Fixed>| right(value.map_or_else(String::new, |value| value.to_string()));
@@ -214,7 +212,7 @@ fn facts(record: &RunRecord, analysis: &Analysis, incomplete: &[String]) -> Stri
     let declared = record.bench.board.counter_hz;
     let mut rows: Vec<(&str, String)> =
         analysis.sessions.iter().flat_map(|session| session_facts(session, declared)).collect();
-    rows.push(("seconds", analysis.second_rule.clone()));
+    rows.push(("seconds", SECOND_RULE_NAME.to_owned()));
     let operations = analysis.probe_operations;
     rows.push(("probe", format!("{operations} transactions while a capture window was open")));
     let beats: u64 = analysis.sessions.iter().map(|session| session.heartbeats).sum();
@@ -265,5 +263,22 @@ fn session_facts(session: &Session, declared: Hertz) -> Vec<(&'static str, Strin
     if more > 0 {
         rows.push(("", format!("session {number}: and {more} more")));
     }
+    rows.extend(session.without_echo.iter().map(|(why, edges)| {
+        (
+            "no echo",
+            format!("session {number}: {edges} paired edges are left out of the echo's latency: {why}"),
+        )
+    }));
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_takes_the_terminals_width_within_reason() {
+        let asked = [0, 20, 60, 79, 100, 120, 300];
+        assert_eq!(asked.map(width_of_terminal), [80, 60, 60, 79, 100, 120, 120]);
+    }
 }

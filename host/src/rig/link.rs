@@ -280,8 +280,8 @@ pub fn check_identity(identity: &Identity, needs: Needs) -> Result<(), LinkError
     let poll = (Capabilities::EDGE_POLL, "capture edges by polling");
     let mut needed = match needs.mode {
         EdgeMode::Irq => vec![irq],
-        EdgeMode::Poll => vec![poll],
-        EdgeMode::Alternate => vec![irq, poll],
+        // The preamble is captured by interrupt in every mode.
+        EdgeMode::Poll | EdgeMode::Alternate => vec![irq, poll],
     };
     if needs.echo {
         needed.push((Capabilities::ECHO, "raise an echo pin, which the bench file says is wired"));

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ppsrig_wire::{CapturePlan, EdgeDirection, FromBoard, Identity};
+use ppsrig_wire::{CapturePlan, EdgeDirection, EdgeMode, FromBoard, Identity};
 use thiserror::Error;
 
 use crate::bench_file::EdgeName;
@@ -194,7 +194,9 @@ impl Rig {
             EdgeName::Rising => EdgeDirection::Rising,
             EdgeName::Falling => EdgeDirection::Falling,
         };
-        let capture = CapturePlan { window, mode: plan.mode, direction, clock_id: plan.clock_id };
+        // The preamble is the same in every mode.
+        let mode = if burst == Burst::Preamble { EdgeMode::Irq } else { plan.mode };
+        let capture = CapturePlan { window, mode, direction, clock_id: plan.clock_id };
         self.link.start_capture(capture, &self.watch)?;
         self.log.did(&RigEvent::WindowOpened { window, burst, session });
         let fired = self.fire(window, burst, train, step);

@@ -24,7 +24,8 @@ pub(crate) fn install(handler: Handler) {
     HANDLER.lock(|place| *place = Some(handler));
 }
 
-/// Runs `f` on the handler's state with interrupts masked; not to be used in an open interrupt window's timed path.
+/// Runs `f` on the handler's state, with interrupts masked meanwhile: while an interrupt window is open, an edge that comes
+/// then is captured later by as long as `f` takes.
 pub(crate) fn with_handler<R>(f: impl FnOnce(&mut Handler) -> R) -> Option<R> {
     HANDLER.lock(|handler| handler.as_mut().map(f))
 }
