@@ -173,11 +173,9 @@ impl<'a, A: Arch> Timekeeping<'a, A> {
             return;
         }
         self.core.forward_now();
-        for shadow in self.aux.iter_mut().filter(|shadow| shadow.clock_valid) {
-            shadow.forward_now();
-        }
         self.suspended = true;
-        self.publish_all();
+        self.publish_core();
+        self.each_aux(Shadow::forward_now);
     }
 
     /// Lets the clocks go on; models `timekeeping_resume()`. Without a suspend before it, it does nothing.
@@ -190,11 +188,9 @@ impl<'a, A: Arch> Timekeeping<'a, A> {
         }
         let slept = self.core.slept().or(persistent).unwrap_or(0).max(0);
         self.core.resume(slept);
-        for shadow in self.aux.iter_mut().filter(|shadow| shadow.clock_valid) {
-            shadow.resume(0);
-        }
         self.suspended = false;
-        self.publish_all();
+        self.publish_core();
+        self.each_aux(|shadow| shadow.resume(0));
     }
 
     /// Goes on with another clocksource, all clocks without a step; models `timekeeping_notify()` and
