@@ -134,6 +134,11 @@ impl<'a> Collector<'a> {
             FromBoard::Heartbeat(heartbeat) => (heartbeat.window, None),
             FromBoard::Totals(totals) => (totals.window, None),
             FromBoard::Identity(_) | FromBoard::Ack { .. } => return,
+            FromBoard::TickCounts(_)
+            | FromBoard::PhaseCounts(_)
+            | FromBoard::Pairs(_)
+            | FromBoard::PathDone(_)
+            | FromBoard::CtimeDone(_) => return, // No part of a capture window.
         };
         let known = self.by_number.get(&number).copied();
         // A board that is still in a window of an earlier run tells nothing about this one.
@@ -153,7 +158,7 @@ impl<'a> Collector<'a> {
             }
             FromBoard::Heartbeat(heartbeat) => self.found[window].heartbeats.push((at, *heartbeat)),
             FromBoard::Totals(totals) => self.take_totals(window, *totals),
-            FromBoard::Identity(_) | FromBoard::Ack { .. } => {}
+            _ => {}
         }
     }
 

@@ -8,17 +8,20 @@
 
 mod arch;
 mod board;
+mod ctime;
 mod idle;
 mod interrupts;
+mod path;
 mod report;
 
 use heapless::{String, spsc::Queue};
-use ppsrig_app::{CaptureRing, Capturer, Controller};
-use ppsrig_timekeeping::{Clocksource, Timekeeper};
+use ppsrig_app::{CaptureRing, Capturer, Controller, Measuring, path::PathMemory};
+use ppsrig_timekeeping::{Clocksource, ClocksourceFlags, ClocksourceId, Timekeeper};
 use ppsrig_wire::Identity;
 
 use crate::{
-    arch::{ClaimOnce, counter, cpu, image},
+    arch::{ArmArchCounter, ClaimOnce, cores, counter, cpu, image, pmu, psci},
+    ctime::Job,
     idle::Idle,
     interrupts::Handler,
 };
@@ -27,21 +30,46 @@ use crate::{
 const RECEIVED_BYTES: usize = 1024;
 /// Implemented bits of the counter that the kernel relies on (`CLOCKSOURCE_MASK(56)` in `arm_arch_timer.c`).
 const COUNTER_BITS: u32 = 56;
+/// Ticks of the coarse clock in a second; the kernel's `CONFIG_HZ`, 250 as in most distributions.
+const TICKS_PER_SECOND: u64 = 250;
 
 static RECEIVED: ClaimOnce<Queue<u8, RECEIVED_BYTES>> = ClaimOnce::new(Queue::new());
+static CLOCKSOURCE: ClaimOnce<Option<Clocksource>> = ClaimOnce::new(None);
+static TIMEKEEPER: ClaimOnce<Option<Timekeeper<ArmArchCounter>>> = ClaimOnce::new(None);
 static CAPTURES: ClaimOnce<CaptureRing> = ClaimOnce::new(CaptureRing::new());
+static PATH: ClaimOnce<PathMemory> = ClaimOnce::new(PathMemory::new());
+static CTIME: ClaimOnce<Option<Job>> = ClaimOnce::new(None);
 
-/// Entered once by the boot code: interrupts are masked, the stack and the FP unit are usable, the bss is clear.
-extern "C" fn main() -> ! {
+/// Entered once by the boot code on the first core: interrupts are masked, MMU, stack and FP unit are usable, the bss is
+/// clear. `entered_at` is the exception level that the image was entered at.
+extern "C" fn main(entered_at: u32) -> ! {
+    psci::entered_at(entered_at);
+    pmu::start();
     let (received, bytes) = RECEIVED.claim().split();
     let (writer, reader) = CAPTURES.claim().split();
     let hz = u32::try_from(counter::declared_hz()).unwrap_or(u32::MAX);
-    let clock = Clocksource::register_hz(counter::now, COUNTER_BITS, hz);
-    let timekeeper = Timekeeper::timekeeping_init(clock);
+    let clock = Clocksource::register_hz(|_| counter::now(), COUNTER_BITS, hz)
+        .with(ClocksourceId::ARM_ARCH_COUNTER, ClocksourceFlags::CAN_INLINE_READ);
+    let clock = CLOCKSOURCE.claim().insert(clock);
+    let timekeeper = TIMEKEEPER.claim().insert(Timekeeper::new(clock)).timekeeping_init();
+    let clocks = timekeeper.timekeeper();
     board::init();
-    interrupts::install(Handler { capturer: Capturer::new(writer), timekeeper, received });
+    interrupts::install(Handler {
+        capturer: Capturer::new(writer),
+        timekeeper,
+        received,
+        tick: counter::declared_hz() / TICKS_PER_SECOND,
+    });
     cpu::unmask_interrupts();
-    Idle::new(Controller::new(identity(), reader), bytes).run()
+    let measuring = Measuring::new(PATH.claim(), cores::count());
+    let controller = Controller::new(identity(), reader, measuring);
+    let ctime = CTIME.claim().insert(Job::new(clocks));
+    Idle::new(controller, bytes, clocks, ctime, image::mailbox()).run()
+}
+
+/// Entered by each other core from the boot code, whenever it is switched on; interrupts are masked, and stay so.
+extern "C" fn secondary_main() -> ! {
+    ctime::secondary(cores::this())
 }
 
 /// What this board says of itself.
