@@ -1,17 +1,10 @@
-//! A machine for models: its counters are variables of the operating system's thread, which runs all threads of a
-//! model by turns; the choice of its clocksource is a modelled atomic.
-
-use core::cell::Cell;
-use std::thread_local;
+//! A machine for models: two counters that stand still and one that counts its readings, and a choice of clocksource
+//! that is a modelled atomic.
 
 use crate::{
     Arch, Clocksource, ClocksourceCell, ClocksourceFlags, ClocksourceId, StaticBranch, Timekeeper,
-    sync::{AtomicU32, Ordering},
+    sync::{AtomicU32, AtomicU64, Ordering},
 };
-
-thread_local! {
-    static NOW: Cell<u64> = const { Cell::new(0) };
-}
 
 /// The arch counter's value as long as it is not let run.
 pub(super) const ARCH_CYCLES: u64 = 1_000;
@@ -36,18 +29,9 @@ const fn clock(read: crate::Read, id: u32, flags: ClocksourceFlags) -> Clocksour
 pub(super) static ARCH: Clocksource = clock(|_| ARCH_CYCLES, 1, ClocksourceFlags::CAN_INLINE_READ);
 /// Stands still at another value.
 pub(super) static OTHER: Clocksource = clock(|_| OTHER_CYCLES, 2, ClocksourceFlags::NONE);
-/// Counts its readings.
-pub(super) static RUNNING: Clocksource = clock(|_| running(), 3, ClocksourceFlags::NONE);
-
-fn running() -> u64 {
-    NOW.set(NOW.get() + 1);
-    NOW.get()
-}
-
-/// Sets the running counter back, at the start of an order.
-pub(super) fn restart_counter() {
-    NOW.set(0);
-}
+/// Counts its readings. A modelled atomic, or loom would not know that the order of readings matters.
+pub(super) static RUNNING: Clocksource =
+    clock(|_| NOW.fetch_add(1, Ordering::Relaxed), 3, ClocksourceFlags::NONE);
 
 static CLOCKS: [&Clocksource; 3] = [&ARCH, &OTHER, &RUNNING];
 
@@ -103,6 +87,7 @@ fn number(clock: &'static Clocksource) -> u32 {
 }
 
 loom::lazy_static! {
+    static ref NOW: AtomicU64 = AtomicU64::new(0);
     static ref BY_ARCH: Timekeeper<ModelArch> = Timekeeper::new(&ARCH);
     static ref BY_RUNNING: Timekeeper<ModelArch> = Timekeeper::new(&RUNNING);
 }

@@ -8,10 +8,7 @@ use loom::{
     thread,
 };
 
-use super::{
-    explore,
-    machine::{by_running, restart_counter},
-};
+use super::{explore, machine::by_running};
 use crate::{
     Broken, Build, CtimeFloor, Inode, Multigrain, MultigrainFloor, Stamper, Timekeeping, Timespec64,
 };
@@ -24,8 +21,7 @@ loom::lazy_static! {
 
 /// One core hands out a fine-grained stamp and tells another of it, which ticks and then stamps.
 fn order_of_inodes<B: Build + 'static>() {
-    explore(2, || {
-        restart_counter();
+    explore(3, || {
         let timekeeper = by_running();
         let mut timekeeping = Timekeeping::start(timekeeper);
         let floor: &'static CtimeFloor = &FLOOR;
@@ -68,8 +64,7 @@ fn loom_coarse_stamps_without_the_floor_are_found() {
 /// looked sees a later stamp after the change.
 #[test]
 fn loom_a_file_never_goes_back_in_time() {
-    explore(2, || {
-        restart_counter();
+    explore(3, || {
         let timekeeper = by_running();
         let mut timekeeping = Timekeeping::start(timekeeper);
         let floor: &'static CtimeFloor = &FLOOR;
@@ -79,8 +74,8 @@ fn loom_a_file_never_goes_back_in_time() {
             Stamper::<_, MultigrainFloor>::new(timekeeper, floor).inode_set_ctime_current(&inode);
         });
         let stamper = Stamper::<_, MultigrainFloor>::new(timekeeper, floor);
-        timekeeping.update_wall_time();
         let inode = Inode::new(START);
+        timekeeping.update_wall_time();
         let mut last = START;
         for _ in 0..2 {
             let stamp = stamper.inode_set_ctime_current(&inode);
@@ -96,7 +91,6 @@ fn loom_a_file_never_goes_back_in_time() {
 #[test]
 fn loom_a_stamp_is_set_once_and_whole() {
     explore(3, || {
-        restart_counter();
         let timekeeper = by_running();
         let _timekeeping = Timekeeping::start(timekeeper);
         let floor: &'static CtimeFloor = &FLOOR;
