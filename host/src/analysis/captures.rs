@@ -138,7 +138,8 @@ impl<'a> Collector<'a> {
             | FromBoard::PhaseCounts(_)
             | FromBoard::Pairs(_)
             | FromBoard::PathDone(_)
-            | FromBoard::CtimeDone(_) => return, // No part of a capture window.
+            | FromBoard::CtimeDone(_)
+            | FromBoard::JumpsDone(_) => return, // No part of a capture window.
         };
         let known = self.by_number.get(&number).copied();
         // A board that is still in a window of an earlier run tells nothing about this one.
