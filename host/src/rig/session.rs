@@ -16,7 +16,7 @@ use crate::rig::generator::{Generator, GeneratorError, PulseTrain};
 use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::{Link, LinkError, Needs, check_identity};
 use crate::rig::port::PortError;
-use crate::rig::probe::{self, ProbeError, Progress, Report, Target, Task};
+use crate::rig::probe::{self, Load, ProbeError, Progress, Report, Target, Task};
 use crate::rig::recorder::Log;
 use crate::rig::reference::{Reference, ReferenceError};
 use crate::rig::watch::{Deadline, Halt, Watch};
@@ -170,15 +170,14 @@ impl Rig {
 
     fn load(&mut self, step: OnStep<'_>) -> Result<(), SessionError> {
         let began = self.log.clock().now();
-        let task = Task::Load { target: self.target.clone(), image: self.image.clone() };
+        let task = Task::Load { target: self.target.clone(), load: Load::plain(self.image.clone()) };
         let result = probe::perform(&task, &self.watch, &mut |progress| step(Step::Loading(progress)));
         let operations = match &result {
-            Ok((report, _)) => report.operations,
+            Ok(performed) => performed.report.operations,
             Err(error) => error.operations(),
         };
         self.log.did(&RigEvent::ProbeUsed { purpose: "load".to_owned(), began, operations });
-        let (report, _) = result?;
-        step(Step::Loaded(&report));
+        step(Step::Loaded(&result?.report));
         Ok(())
     }
 
