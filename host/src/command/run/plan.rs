@@ -4,6 +4,7 @@ use anyhow::{Context, bail, ensure};
 use ppsrig_wire::{ClockId, EdgeMode};
 
 use crate::bench_file::BenchFile;
+use crate::names::{Clock, Measurement};
 use crate::plan::{CLOCK_IDS, EDGE_MODES, Plan};
 
 /// Edges of the preamble: enough for a first rate and for a second labelling that agrees with the first.
@@ -115,6 +116,8 @@ pub(super) fn plan(asked: &Asked, bench: &BenchFile) -> anyhow::Result<Plan> {
         "--width-ms {width_ms}: the preamble that labels the seconds has an edge a second; give less than 1000"
     );
     Ok(Plan {
+        measure: vec![Measurement::Edge],
+        clock: Clock::Live,
         mode: asked.mode,
         clock_id: asked.clock_id,
         edges: asked.edges,
@@ -124,6 +127,8 @@ pub(super) fn plan(asked: &Asked, bench: &BenchFile) -> anyhow::Result<Plan> {
         preamble_edges: PREAMBLE_EDGES,
         sessions: asked.sessions,
         seed: asked.seed,
+        path: None,
+        ctime: None,
     })
 }
 
