@@ -7,6 +7,7 @@ use clap::ValueHint;
 use tempfile::TempDir;
 
 use crate::bench_file::{self, BenchFile};
+use crate::names::Clock;
 use crate::rig::bring_up::{BringUp, Surroundings};
 use crate::rig::image::Image;
 use crate::rig::watch::Watch;
@@ -39,6 +40,23 @@ pub struct Bench {
     pub declared: BenchFile,
     scenario: Option<PathBuf>,
     counter_hz: Option<Hertz>,
+}
+
+/// How a bench is to come up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// Seed of whatever the bench does at random.
+    pub seed: u64,
+    /// How time passes on its board.
+    pub clock: Clock,
+    /// Cores that its board needs.
+    pub cores: u8,
+}
+
+impl Default for How {
+    fn default() -> Self {
+        Self { seed: 1, clock: Clock::Live, cores: 1 }
+    }
 }
 
 /// A bench that is up, with its ports and paths as they are now. It goes down when this is dropped.
@@ -98,7 +116,7 @@ impl Bench {
     ///
     /// # Errors
     /// What keeps it down.
-    pub fn bring_up(&self, log: Option<&Path>, seed: u64, watch: &Watch) -> anyhow::Result<UpBench> {
+    pub fn bring_up(&self, log: Option<&Path>, how: &How, watch: &Watch) -> anyhow::Result<UpBench> {
         let scratch = scratch_folder()?;
         let bench = self.declared.expand(scratch.path())?;
         let mut up = None;
@@ -106,9 +124,10 @@ impl Bench {
             let surroundings = Surroundings {
                 run_dir: scratch.path().to_owned(),
                 scenario: self.scenario.clone(),
-                clock: "live",
+                clock: how.clock,
                 counter_hz: self.counter_hz,
-                seed,
+                seed: how.seed,
+                cores: how.cores,
             };
             let own_log = scratch.path().join("bring-up.log");
             up = Some(BringUp::start(&bring_up.command, &surroundings, log.unwrap_or(&own_log), watch)?);

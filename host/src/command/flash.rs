@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     watch.catch_signals().context("cannot catch signals")?;
     let bench = args.bench.read()?;
     bench.check_image(args.image.as_deref())?;
-    let up = bench.bring_up(None, 1, &watch)?;
+    let up = bench.bring_up(None, &bench::How::default(), &watch)?;
     let image = args.image.as_ref().unwrap_or(&up.bench.board.image);
     let sha256 = Image::read(image)?.sha256;
     let target = Target { selector: up.bench.board.probe.clone(), chip: up.bench.board.chip.clone() };

@@ -2,6 +2,7 @@
 
 pub mod csv_files;
 pub mod json;
+pub mod listing;
 pub mod terminal;
 
 use crate::analysis::Analysis;

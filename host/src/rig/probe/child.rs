@@ -22,11 +22,7 @@ pub type OnProgress<'a> = &'a mut dyn FnMut(Progress);
 ///
 /// # Errors
 /// [`ProbeError`]
-pub fn perform(
-    task: &Task,
-    watch: &Watch,
-    progress: OnProgress<'_>,
-) -> Result<Performed, ProbeError> {
+pub fn perform(task: &Task, watch: &Watch, progress: OnProgress<'_>) -> Result<Performed, ProbeError> {
     let mut session = Session::start(task)?;
     let result = session.follow(task, watch, progress);
     session.end();

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use probe_rs::{MemoryInterface, RegisterValue};
+use probe_rs::MemoryInterface;
 
 use super::load::{Loader, chain};
 use super::{Executed, Stage};
@@ -80,11 +80,10 @@ impl Loader<'_, '_> {
     fn next_instruction(&mut self) -> Result<Executed, String> {
         *self.operations += 2;
         let pc = self.core.program_counter().id();
-        let value: RegisterValue = self
+        let address: u64 = self
             .core
             .read_core_reg(pc)
             .map_err(|error| format!("cannot read the program counter: {}", chain(&error)))?;
-        let address = u64::try_from(value).map_err(|error| format!("program counter: {}", chain(&error)))?;
         let word = self
             .core
             .read_word_32(address)

@@ -1,7 +1,6 @@
 //! The child process of a probe session: reads one request from stdin, performs it with probe-rs, answers on stdout.
 
 use std::io::{BufRead, Read, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 use probe_rs::config::Registry;
