@@ -1,8 +1,8 @@
 //! The listing of a trace: the instructions that the core executed from one read of its counter to the next, for
 //! people, for `trace.txt`, and for a comparison of two of them.
 //!
-//! The number before an instruction says how many were executed since the caller's read. The last line's is therefore
-//! what a counter of one tick an instruction advances between the two reads.
+//! The instructions strictly between the two reads are numbered: the last number is what a counter of one tick an
+//! instruction advances between them, less the one that it advances between two reads next to each other.
 
 use std::fmt::Write as _;
 
@@ -33,17 +33,17 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Instructions from the caller's read to the read inside: what the counter advances if it counts instructions.
+    /// Instructions strictly between the caller's read and the read inside.
     #[must_use]
     pub fn instructions(&self) -> usize {
-        self.lines.len().saturating_sub(1)
+        self.lines.len().saturating_sub(2)
     }
 
     /// As text, with a heading.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!(
-            "# {}, {}: {} instructions from the caller's counter read to the read inside\n",
+            "# {}, {}: {} instructions between the caller's counter read and the read inside\n",
             self.variant,
             self.clock_id,
             self.instructions()
@@ -51,9 +51,11 @@ impl Listing {
         let places: Vec<_> = self.lines.iter().map(Line::place).collect();
         let width = places.iter().map(String::len).max().unwrap_or(0);
         for (number, (line, place)) in self.lines.iter().zip(places).enumerate() {
+            let last = self.instructions() + 1;
+            let number = if number == 0 || number == last { "read".to_owned() } else { number.to_string() };
             let _infallible = writeln!(
                 text,
-                "{number:4}  {:#010x}  {:08x}  {place:width$}  {}",
+                "{number:>4}  {:#010x}  {:08x}  {place:width$}  {}",
                 line.address,
                 line.word,
                 disassemble(line.word)
@@ -132,13 +134,14 @@ mod tests {
     const WORDS: [u32; 3] = [0xD53B_E040, 0x9100_0484, 0xD53B_E041];
 
     #[test]
-    fn the_last_instruction_has_the_number_that_the_counter_advances_by() {
+    fn the_instructions_between_the_reads_are_numbered() {
         let listing = listing(&WORDS, 0x4020_0000);
-        assert_eq!(listing.instructions(), 2);
+        assert_eq!(listing.instructions(), 1);
         let text = listing.text();
-        assert!(text.starts_with("# inline, realtime: 2 instructions "), "{text}");
-        let last = text.lines().last().expect("there are lines");
-        assert_eq!(last, "   2  0x40200008  d53be041  a::path+0x8  mrs x1, cntvct_el0");
+        assert!(text.starts_with("# inline, realtime: 1 instructions "), "{text}");
+        let lines: Vec<_> = text.lines().skip(1).collect();
+        assert_eq!(lines[1], "   1  0x40200004  91000484  a::path+0x4  add x4, x4, #0x1");
+        assert_eq!(lines[2], "read  0x40200008  d53be041  a::path+0x8  mrs x1, cntvct_el0");
     }
 
     #[test]

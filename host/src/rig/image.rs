@@ -159,6 +159,16 @@ impl Image {
         Ok(())
     }
 
+    /// The instruction at an address, if it is loaded.
+    #[must_use]
+    pub fn word(&self, address: u64) -> Option<u32> {
+        let word = self.segments.iter().find_map(|segment| {
+            let offset = usize::try_from(address.checked_sub(segment.address)?).ok()?;
+            segment.data.get(offset..)?.first_chunk::<4>()
+        });
+        word.map(|bytes| u32::from_le_bytes(*bytes))
+    }
+
     /// Bytes that are loaded.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -8,15 +8,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ppsrig_wire::frame::{self, MAX_FRAME};
-use ppsrig_wire::{FromBoard, ToBoard};
+use ppsrig_wire::{self as wire, FromBoard, ToBoard};
 
 use crate::bench_file::CommandBy;
 use crate::events::{BoardEvent, RigEvent};
+use crate::names::PathVariant;
+use crate::plan::whole_tick_steps;
 use crate::rig::link::{Link, Needs, accepted, check_identity};
 use crate::rig::probe::{Load, Target};
 use crate::rig::recorder::Log;
 use crate::rig::session::{OnStep, SessionError, Step, load_board};
 use crate::rig::watch::{Deadline, Watch};
+use crate::units::Hertz;
 
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a board that was loaded with its commands may take to say who it is.
@@ -90,7 +93,7 @@ impl MeasuringBoard {
         for job in jobs {
             self.log.did(&job.started);
         }
-        self.load(mailbox(jobs), step)?;
+        self.load(mailbox(jobs.iter().map(|job| &job.command)), step)?;
         self.await_identity(step)?;
         for (job, sequence) in jobs.iter().zip(FIRST_JOB..) {
             self.await_end(job, Some(sequence), step)?;
@@ -155,10 +158,10 @@ const FIRST_JOB: u16 = 2;
 
 /// The frames of the commands, for a mailbox: first the board says who it is.
 #[must_use]
-pub fn mailbox(jobs: &[Job]) -> Vec<u8> {
+pub fn mailbox<'a>(commands: impl IntoIterator<Item = &'a ToBoard>) -> Vec<u8> {
     let mut frames = encoded(IDENTIFY, &ToBoard::Identify);
-    for (job, sequence) in jobs.iter().zip(FIRST_JOB..) {
-        frames.extend(encoded(sequence, &job.command));
+    for (command, sequence) in commands.into_iter().zip(FIRST_JOB..) {
+        frames.extend(encoded(sequence, command));
     }
     frames
 }
@@ -180,4 +183,22 @@ const fn name_of(command: &ToBoard) -> &'static str {
         ToBoard::StartCtime(_) => "StartCtime",
         _ => "a command that measures nothing",
     }
+}
+
+/// The wire's name for a build of the snapshot function.
+#[must_use]
+pub const fn path_variant(variant: PathVariant) -> wire::PathVariant {
+    match variant {
+        PathVariant::Indirect => wire::PathVariant::Indirect,
+        PathVariant::Inline => wire::PathVariant::Inline,
+        PathVariant::InlineBiased => wire::PathVariant::InlineBiased,
+    }
+}
+
+/// CPU cycles and counter ticks that last equally long, in lowest terms; what a word cannot hold is as much as it can.
+#[must_use]
+pub fn ratio(cpu: Hertz, counter: Hertz) -> (u32, u32) {
+    let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    // Both rates are divided by their greatest common divisor.
+    (narrow(whole_tick_steps(cpu, counter)), narrow(whole_tick_steps(counter, cpu)))
 }

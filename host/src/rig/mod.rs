@@ -15,6 +15,7 @@ pub mod reference;
 pub mod scpi;
 pub mod session;
 pub mod symbols;
+pub mod trace;
 pub mod watch;
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use super::plan::session_seed;
 use crate::bench_file::BenchFile;
 use crate::events::RigEvent;
 use crate::names::{CtimeVariant, Measurement, PathPart, PathVariant};
-use crate::plan::{CtimeMeasurement, PathMeasurement, Plan, whole_tick_steps};
+use crate::plan::{CtimeMeasurement, PathMeasurement, Plan};
 use crate::rig::link::Work;
-use crate::rig::measuring::Job;
+use crate::rig::measuring::{Job, path_variant, ratio};
 
 /// How long a board may say nothing: a time of its own, and one for each thing that it does. An emulator on a busy host
 /// does some tens of millions of instructions a second.
@@ -107,16 +107,12 @@ fn path_plan(
     (window, variant, what): (u32, PathVariant, PathPart),
     (added_delay, iterations, seed): (u32, u32, u64),
 ) -> PathPlan {
-    let (cpu, counter) = (bench.board.cpu_hz, bench.board.counter_hz);
-    let cycles = whole_tick_steps(cpu, counter);
-    let ticks = u128::from(cycles) * u128::from(counter.0) / u128::from(cpu.0.max(1));
+    let (ratio_cycles, ratio_ticks) = ratio(bench.board.cpu_hz, bench.board.counter_hz);
     PathPlan {
         window,
-        variant: match (what, variant) {
-            (PathPart::Overhead, _) => wire::PathVariant::Empty,
-            (_, PathVariant::Indirect) => wire::PathVariant::Indirect,
-            (_, PathVariant::Inline) => wire::PathVariant::Inline,
-            (_, PathVariant::InlineBiased) => wire::PathVariant::InlineBiased,
+        variant: match what {
+            PathPart::Overhead => wire::PathVariant::Empty,
+            PathPart::Path | PathPart::Ladder => path_variant(variant),
         },
         clock_id: plan.clock_id,
         iterations,
@@ -124,8 +120,8 @@ fn path_plan(
         dither: path.dither,
         seed,
         dither_steps: path.dither_steps,
-        ratio_cycles: u32::try_from(cycles).unwrap_or(u32::MAX),
-        ratio_ticks: u32::try_from(ticks).unwrap_or(u32::MAX),
+        ratio_cycles,
+        ratio_ticks,
         added_delay,
         raw_pairs: path.raw_pairs && what == PathPart::Path,
     }

@@ -1,7 +1,9 @@
 //! `ppsrig run`: records a run, then ends exactly as a replay of its bundle does.
 
+mod board_plan;
 mod edges;
 mod jobs;
+mod numbers;
 mod plan;
 mod progress;
 mod record;
@@ -20,7 +22,10 @@ use crate::bundle::Bundle;
 use crate::names::{Clock, Measurement};
 use crate::plan::Plan;
 use crate::rig::watch::Watch;
-use plan::{Asked, Picoseconds, Rate};
+use numbers::{Picoseconds, Rate};
+use plan::Asked;
+
+pub(super) use plan::parse_clock_id;
 use progress::Progress;
 use record::Recording;
 
@@ -92,7 +97,7 @@ struct EdgeArgs {
     #[arg(long, value_name = "N", default_value_t = 100)]
     edges: u32,
     /// Edges a second, as a decimal number, to the millihertz
-    #[arg(long, value_name = "HZ", default_value = "10", value_parser = plan::parse_rate)]
+    #[arg(long, value_name = "HZ", default_value = "10", value_parser = numbers::parse_rate)]
     rate: Rate,
     /// How the board captures: irq, poll, or alternate (poll and irq by turns, so that poll edges bracket irq edges)
     #[arg(long, value_name = "MODE", default_value = "irq", value_parser = plan::parse_mode)]
@@ -105,7 +110,7 @@ struct EdgeArgs {
 /// What `path` and `ctime` need.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Path and ctime")]
-pub(super) struct BoardArgs {
+struct BoardArgs {
     /// Builds to measure, with commas between; without it all of them, by turns. path: indirect, inline, inline-biased;
     /// ctime: coarse, multigrain, multigrain-floor
     #[arg(long, value_name = "V", value_delimiter = ',')]
@@ -114,10 +119,10 @@ pub(super) struct BoardArgs {
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     iterations: u32,
     /// path: a random delay before each pair, on or off; without it there is no verdict
-    #[arg(long, value_name = "HOW", default_value = "on", value_parser = plan::parse_switch, action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "HOW", default_value = "on", value_parser = numbers::parse_switch, action = clap::ArgAction::Set)]
     dither: bool,
     /// path: largest bias bound that has a verdict, in nanoseconds, to the picosecond; without it one CPU cycle
-    #[arg(long, value_name = "NS", value_parser = plan::parse_picoseconds)]
+    #[arg(long, value_name = "NS", value_parser = numbers::parse_picoseconds)]
     max_bias: Option<Picoseconds>,
     /// path: send every pair as well, for pairs.csv
     #[arg(long)]

@@ -3,12 +3,11 @@
 use anyhow::{Context, bail, ensure};
 use ppsrig_wire::{ClockId, EdgeMode};
 
-use super::BoardArgs;
+use super::numbers::Rate;
+use super::{BoardArgs, board_plan};
 use crate::bench_file::BenchFile;
-use crate::names::{Clock, CtimeVariant, Measurement, PathVariant};
-use crate::plan::{
-    CLOCK_IDS, CtimeMeasurement, EDGE_MODES, PathMeasurement, Plan, cycle_ps, ladder_delays, whole_tick_steps,
-};
+use crate::names::{Clock, Measurement};
+use crate::plan::{CLOCK_IDS, EDGE_MODES, Plan};
 
 /// Edges of the preamble: enough for a first rate and for a second labelling that agrees with the first.
 pub(super) const PREAMBLE_EDGES: u32 = 4;
@@ -17,14 +16,6 @@ pub(super) const PREAMBLE_PERIOD_NS: u64 = 1_000_000_000;
 /// Shortest time that the pin must be at its resting level between two edges.
 const LEAST_REST_NS: u64 = 100_000;
 const MOST_EDGES: u32 = 100_000_000;
-/// Fewer pairs tell less than a nanosecond at a tick of 80.
-const LEAST_ITERATIONS: u32 = 100_000;
-const OVERHEAD_ITERATIONS: u32 = 100_000;
-const LADDER_ITERATIONS: u32 = 100_000;
-/// Equal parts of a session, for the interval of its mean.
-const BATCHES: u16 = 32;
-/// Most steps of a dither: a sled of so many instructions.
-const MOST_STEPS: u32 = 4096;
 const NS_PER_MS: u64 = 1_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
 const MILLIHERTZ_PERIOD_NS: u64 = NS_PER_S * 1000;
@@ -44,67 +35,13 @@ pub(super) struct Asked<'a> {
     pub(super) board: &'a BoardArgs,
 }
 
-/// A rate in millihertz.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rate(pub(super) u64);
-
-impl std::fmt::Display for Rate {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let text = format!("{}.{:03}", self.0 / 1000, self.0 % 1000);
-        f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
-    }
-}
-
-/// A time in picoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Picoseconds(pub(super) u64);
-
-/// Reads a decimal number of hertz, exactly, to the millihertz.
-pub(super) fn parse_rate(text: &str) -> Result<Rate, String> {
-    match thousandths(text, "edges a second", "such as 10 or 0.5", "a millihertz")? {
-        0 => Err("no edges would ever come; give more than 0".to_owned()),
-        1_000_000_001.. => Err("too fast: a million edges a second is the most".to_owned()),
-        millihertz => Ok(Rate(millihertz)),
-    }
-}
-
-/// Reads a decimal number of nanoseconds, exactly, to the picosecond.
-pub(super) fn parse_picoseconds(text: &str) -> Result<Picoseconds, String> {
-    thousandths(text, "nanoseconds", "such as 1 or 0.5", "a picosecond").map(Picoseconds)
-}
-
-fn thousandths(text: &str, what: &str, such_as: &str, finest: &str) -> Result<u64, String> {
-    let wanted = format!("give {what} as a decimal number with at most three decimals, {such_as}");
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() && fraction.is_empty() || !digits(whole) || !digits(fraction) {
-        return Err(wanted);
-    }
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.len() > 3 {
-        return Err(format!("finer than {finest}; {wanted}"));
-    }
-    let parts: u64 = format!("{fraction:0<3}").parse().map_err(|_| wanted.clone())?;
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| "too large")? };
-    Ok(whole.checked_mul(1000).and_then(|whole| whole.checked_add(parts)).ok_or("too large")?)
-}
-
-/// `on` or `off`.
-pub(super) fn parse_switch(text: &str) -> Result<bool, String> {
-    match text {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err("give on or off".to_owned()),
-    }
-}
-
 /// The mode of that name.
 pub(super) fn parse_mode(name: &str) -> Result<EdgeMode, String> {
     by_name(EDGE_MODES, name)
 }
 
 /// The clock of that name.
-pub(super) fn parse_clock_id(name: &str) -> Result<ClockId, String> {
+pub(in crate::command) fn parse_clock_id(name: &str) -> Result<ClockId, String> {
     by_name(CLOCK_IDS, name)
 }
 
@@ -141,8 +78,8 @@ pub(super) fn plan(asked: &Asked<'_>, bench: &BenchFile) -> anyhow::Result<Plan>
     if edge {
         check_pulses(asked, period_ns, width_ns)?;
     }
-    let path = if measured(Measurement::Path) { Some(path(asked, bench)?) } else { None };
-    let ctime = if measured(Measurement::Ctime) { Some(ctime(asked)?) } else { None };
+    let path = if measured(Measurement::Path) { Some(board_plan::path(asked, bench)?) } else { None };
+    let ctime = if measured(Measurement::Ctime) { Some(board_plan::ctime(asked)?) } else { None };
     Ok(Plan {
         measure: asked.measure.to_vec(),
         clock: asked.clock,
@@ -205,68 +142,6 @@ fn check_pulses(asked: &Asked<'_>, period_ns: u64, width_ns: u64) -> anyhow::Res
         "--width-ms {width_ms}: the preamble that labels the seconds has an edge a second; give less than 1000"
     );
     Ok(())
-}
-
-fn path(asked: &Asked<'_>, bench: &BenchFile) -> anyhow::Result<PathMeasurement> {
-    let (board, cpu, counter) = (asked.board, bench.board.cpu_hz, bench.board.counter_hz);
-    ensure!(
-        board.iterations >= LEAST_ITERATIONS,
-        "--iterations {}: too few for a mean below a tick; give at least {LEAST_ITERATIONS}",
-        board.iterations
-    );
-    ensure!(
-        counter.0 <= cpu.0,
-        "counter-hz {counter} is above cpu-hz {cpu}: a counter faster than the core; correct them, or --counter-hz"
-    );
-    let steps = whole_tick_steps(cpu, counter);
-    let dither_steps = u32::try_from(steps).ok().filter(|&steps| steps <= MOST_STEPS).with_context(|| {
-        format!(
-            "cpu-hz {cpu} and counter-hz {counter}: they are in step only every {steps} CPU cycles, and a dither over so \
-             many is not possible (at most {MOST_STEPS}); are both exact?"
-        )
-    })?;
-    Ok(PathMeasurement {
-        variants: variants(&board.variant, asked, PathVariant::ALL)?,
-        iterations: board.iterations,
-        batches: BATCHES,
-        overhead_iterations: OVERHEAD_ITERATIONS,
-        dither: board.dither,
-        dither_steps,
-        max_bias_ps: board.max_bias.map_or_else(|| cycle_ps(cpu), |bias| bias.0),
-        // Where a tick is a cycle there is nothing that a ladder could show.
-        ladder_delays: if counter == cpu { Vec::new() } else { ladder_delays(cpu, counter) },
-        ladder_iterations: LADDER_ITERATIONS,
-        raw_pairs: board.raw_pairs,
-    })
-}
-
-fn ctime(asked: &Asked<'_>) -> anyhow::Result<CtimeMeasurement> {
-    Ok(CtimeMeasurement {
-        variants: variants(&asked.board.variant, asked, CtimeVariant::ALL)?,
-        cores: asked.board.cores,
-        operations: asked.board.operations,
-    })
-}
-
-/// The variants that were named, or all of them. Where path and ctime are measured, each takes its own.
-fn variants<V>(named: &[String], asked: &Asked<'_>, all: &[V]) -> anyhow::Result<Vec<V>>
-where
-    V: Copy + PartialEq + std::str::FromStr<Err = String>,
-{
-    let known = |name: &str| {
-        let path = asked.measure.contains(&Measurement::Path) && name.parse::<PathVariant>().is_ok();
-        path || asked.measure.contains(&Measurement::Ctime) && name.parse::<CtimeVariant>().is_ok()
-    };
-    let mut chosen = Vec::new();
-    for name in named {
-        match name.parse() {
-            Ok(variant) if chosen.contains(&variant) => bail!("--variant: {name} is there twice"),
-            Ok(variant) => chosen.push(variant),
-            Err(_) if known(name) => {}
-            Err(known) => bail!("--variant {name}: {known}"),
-        }
-    }
-    Ok(if chosen.is_empty() { all.to_vec() } else { chosen })
 }
 
 /// Seed of one session: SplitMix64 of run seed, session index and variant, so that sessions differ and can be repeated.
@@ -344,27 +219,6 @@ pub(super) mod tests {
         plan(&asked, &bench())
     }
 
-    fn path_planned(change: impl FnOnce(&mut BoardArgs)) -> anyhow::Result<Plan> {
-        let mut board = board_args();
-        change(&mut board);
-        let measure = [Measurement::Path];
-        plan(&Asked { measure: &measure, ..asked(&board) }, &bench())
-    }
-
-    #[test]
-    fn rates_are_exact_to_the_millihertz() {
-        for (text, millihertz) in
-            [("10", 10_000), ("0.5", 500), (".25", 250), ("3.", 3000), ("1.500000", 1500)]
-        {
-            assert_eq!(parse_rate(text), Ok(Rate(millihertz)), "{text}");
-        }
-        for text in ["0", "0.000", "", ".", "-1", "1e3", "0.0001", "ten", "9999999", "99999999999999999999"] {
-            assert!(parse_rate(text).is_err(), "{text}");
-        }
-        assert_eq!(Rate(10_000).to_string(), "10");
-        assert_eq!(Rate(1).to_string(), "0.001");
-    }
-
     #[test]
     fn a_plan_takes_its_width_from_the_bench_unless_told() {
         let plan = planned(|_| {}).expect("the bench can do it");
@@ -387,27 +241,6 @@ pub(super) mod tests {
         assert!(planned(|asked| asked.sessions = 0).is_err());
         assert!(planned(|asked| asked.width_ms = Some(0)).is_err());
         assert!(planned(|asked| (asked.rate, asked.width_ms) = (Rate(500), Some(1500))).is_err());
-        assert!(path_planned(|board| board.iterations = 99_999).is_err());
-    }
-
-    #[test]
-    fn a_path_alone_has_no_edges_and_all_variants_unless_told() {
-        let plan = path_planned(|_| {}).expect("the bench can do it");
-        assert_eq!((plan.edges, plan.preamble_edges), (0, 0));
-        let path = plan.path.expect("it is measured");
-        assert_eq!(path.variants, PathVariant::ALL);
-        assert_eq!(path.max_bias_ps, 667, "one cycle of 1.5 GHz");
-        let plan = path_planned(|board| board.variant = vec!["inline".into()]).expect("there is one");
-        assert_eq!(plan.path.expect("it is measured").variants, [PathVariant::Inline]);
-    }
-
-    #[test]
-    fn a_variant_of_another_measurement_is_refused_and_names_those_that_there_are() {
-        let named = |name: &str| path_planned(|board| board.variant = vec![name.to_owned()]);
-        let error = named("coarse").expect_err("that is one of ctime").to_string();
-        assert!(error.contains("--variant coarse") && error.contains("inline-biased"), "{error}");
-        let twice = path_planned(|board| board.variant = vec!["inline".into(), "inline".into()]);
-        assert!(twice.is_err());
     }
 
     #[test]
@@ -423,13 +256,6 @@ pub(super) mod tests {
     fn what_is_measured_twice_is_refused() {
         let twice = &[Measurement::Path, Measurement::Path];
         assert!(planned(|asked| asked.measure = twice).is_err());
-    }
-
-    #[test]
-    fn a_bias_is_read_to_the_picosecond() {
-        assert_eq!(parse_picoseconds("0.5"), Ok(Picoseconds(500)));
-        assert_eq!(parse_picoseconds("12"), Ok(Picoseconds(12_000)));
-        assert!(parse_picoseconds("0.0005").is_err());
     }
 
     #[test]
