@@ -14,11 +14,11 @@ mod report;
 
 use heapless::{String, spsc::Queue};
 use ppsrig_app::{CaptureRing, Capturer, Controller};
-use ppsrig_timekeeping::{Clocksource, Timekeeper};
+use ppsrig_timekeeping::{Clocksource, ClocksourceFlags, ClocksourceId, Timekeeper};
 use ppsrig_wire::Identity;
 
 use crate::{
-    arch::{ClaimOnce, counter, cpu, image},
+    arch::{ArmArchCounter, ClaimOnce, counter, cpu, image},
     idle::Idle,
     interrupts::Handler,
 };
@@ -29,6 +29,8 @@ const RECEIVED_BYTES: usize = 1024;
 const COUNTER_BITS: u32 = 56;
 
 static RECEIVED: ClaimOnce<Queue<u8, RECEIVED_BYTES>> = ClaimOnce::new(Queue::new());
+static CLOCKSOURCE: ClaimOnce<Option<Clocksource>> = ClaimOnce::new(None);
+static TIMEKEEPER: ClaimOnce<Option<Timekeeper<ArmArchCounter>>> = ClaimOnce::new(None);
 static CAPTURES: ClaimOnce<CaptureRing> = ClaimOnce::new(CaptureRing::new());
 
 /// Entered once by the boot code: interrupts are masked, the stack and the FP unit are usable, the bss is clear.
@@ -36,8 +38,10 @@ extern "C" fn main() -> ! {
     let (received, bytes) = RECEIVED.claim().split();
     let (writer, reader) = CAPTURES.claim().split();
     let hz = u32::try_from(counter::declared_hz()).unwrap_or(u32::MAX);
-    let clock = Clocksource::register_hz(counter::now, COUNTER_BITS, hz);
-    let timekeeper = Timekeeper::timekeeping_init(clock);
+    let clock = Clocksource::register_hz(|_| counter::now(), COUNTER_BITS, hz)
+        .with(ClocksourceId::ARM_ARCH_COUNTER, ClocksourceFlags::CAN_INLINE_READ);
+    let clock = CLOCKSOURCE.claim().insert(clock);
+    let timekeeper = TIMEKEEPER.claim().insert(Timekeeper::new(clock)).timekeeping_init();
     board::init();
     interrupts::install(Handler { capturer: Capturer::new(writer), timekeeper, received });
     cpu::unmask_interrupts();

@@ -4,6 +4,7 @@
 
 mod boot;
 mod cell;
+mod clock;
 pub(crate) mod counter;
 pub(crate) mod cpu;
 pub(crate) mod image;
@@ -11,4 +12,5 @@ mod mmio;
 mod vectors;
 
 pub(crate) use cell::{ClaimOnce, IrqCell};
+pub(crate) use clock::ArmArchCounter;
 pub(crate) use mmio::Mmio;
