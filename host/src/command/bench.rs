@@ -100,14 +100,18 @@ impl Bench {
         self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Refuses an image that is none before anything is brought up; one that the bring-up itself makes comes later.
+    /// Refuses an image that is none, or that lacks the mailbox where one is needed, before anything is brought up; one that
+    /// the bring-up itself makes comes later.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn check_image(&self, given: Option<&Path>) -> anyhow::Result<()> {
-        let image = given.unwrap_or(&self.declared.board.image);
-        if !image.starts_with("@run") {
-            Image::read(image)?;
+    pub fn check_image(&self, given: Option<&Path>, needs_mailbox: bool) -> anyhow::Result<()> {
+        let path = given.unwrap_or(&self.declared.board.image);
+        if !path.starts_with("@run") {
+            let mut image = Image::read(path)?;
+            if needs_mailbox {
+                image.fill_mailbox(path, &[])?;
+            }
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
     let bench = args.bench.read()?;
-    bench.check_image(args.image.as_deref())?;
+    bench.check_image(args.image.as_deref(), false)?;
     let up = bench.bring_up(None, &bench::How::default(), &watch)?;
     let image = args.image.as_ref().unwrap_or(&up.bench.board.image);
     let sha256 = Image::read(image)?.sha256;

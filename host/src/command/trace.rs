@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
     let bench = args.bench.read()?;
-    bench.check_image(args.image.as_deref())?;
+    bench.check_image(args.image.as_deref(), true)?;
     let (bundle, files) = Bundle::create(&args.out, &format!("{}-trace", bench.name()), Timestamp::now())?;
     let log = Recorder::new(&watch).log("rig", files.rig);
     let traced = take(args, &bench, &bundle, &log, &watch);

@@ -167,7 +167,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     watch.catch_signals().context("cannot catch signals")?;
     let bench = args.bench.read()?;
     let plan = args.plan(&bench.declared)?;
-    bench.check_image(args.image.as_deref())?;
+    bench.check_image(args.image.as_deref(), plan.clock == Clock::Exact)?;
     let started = Timestamp::now();
     let (bundle, files) = Bundle::create(&args.out, &bench.name(), started)?;
     let mut progress = Progress::new();
