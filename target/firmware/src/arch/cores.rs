@@ -14,8 +14,7 @@ struct Stack(UnsafeCell<[u8; STACK_BYTES]>);
 // SAFETY: the bytes are never touched through this type; each core uses its own as its stack.
 unsafe impl Sync for Stack {}
 
-static STACKS: [Stack; SECONDARIES] =
-    [const { Stack(UnsafeCell::new([0; STACK_BYTES])) }; SECONDARIES];
+static STACKS: [Stack; SECONDARIES] = [const { Stack(UnsafeCell::new([0; STACK_BYTES])) }; SECONDARIES];
 
 /// Cores of the machine that can be used, the first one included: those with consecutive numbers in Aff0 of MPIDR.
 pub(crate) fn count() -> u8 {

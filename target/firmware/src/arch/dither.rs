@@ -3,7 +3,7 @@
 //! Each add needs the result of the one before it, so it takes a cycle of its own even on a core that issues two
 //! instructions at once; NOPs would not. `FromBoard::PathDone` tells what the chain takes by PMCCNTR_EL0.
 
-use core::arch::global_asm;
+use core::{arch::global_asm, hint::black_box};
 
 use super::pmu;
 
@@ -47,11 +47,13 @@ pub(crate) fn wait(steps: u32) {
 
 /// Cycles that `steps` take more than none: the least of some tries, since only disturbances add to it.
 pub(crate) fn cycles_of(steps: u32) -> u32 {
-    let least = |steps| (0..16).map(|_| timed(steps)).min().unwrap_or(0);
+    let least = |steps| (0..16).map(|_| timed(black_box(steps))).min().unwrap_or(0);
     let (none, all) = (least(0), least(steps));
     u32::try_from(all.saturating_sub(none)).unwrap_or(u32::MAX)
 }
 
+/// Not inlined: the same instructions whatever `steps` is.
+#[inline(never)]
 fn timed(steps: u32) -> u64 {
     let before = pmu::cycles();
     wait(steps);
