@@ -161,6 +161,11 @@ impl<'a> Collector<'a> {
             FromBoard::Heartbeat(heartbeat) => (heartbeat.window, None),
             FromBoard::Totals(totals) => (totals.window, None),
             FromBoard::Identity(_) | FromBoard::Ack { .. } => return,
+            FromBoard::TickCounts(_)
+            | FromBoard::PhaseCounts(_)
+            | FromBoard::Pairs(_)
+            | FromBoard::PathDone(_)
+            | FromBoard::CtimeDone(_) => return, // No part of a capture window.
         };
         let Some(&window) = self.by_number.get(&number) else {
             *self.strangers.entry(number).or_default() += u64::from(captured.is_some());
@@ -172,7 +177,7 @@ impl<'a> Collector<'a> {
             }
             FromBoard::Heartbeat(heartbeat) => self.found[window].heartbeats.push((at, *heartbeat)),
             FromBoard::Totals(totals) => self.take_totals(window, *totals),
-            FromBoard::Identity(_) | FromBoard::Ack { .. } => {}
+            _ => {}
         }
     }
 

@@ -115,6 +115,9 @@ impl<'a> Controller<'a> {
             }
             ToBoard::StartCapture(plan) => self.start(sequence, plan, now),
             ToBoard::StopCapture { window } => self.stop(sequence, window, now),
+            ToBoard::StartPath(_) | ToBoard::StartCtime(_) => {
+                self.acknowledge(sequence, AckOutcome::Unsupported)
+            }
         }
     }
 

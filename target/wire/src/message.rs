@@ -3,6 +3,8 @@
 use heapless::String;
 use serde::{Deserialize, Serialize};
 
+use crate::{CtimeDone, CtimePlan, Pairs, PathDone, PathPlan, PhaseCounts, TickCounts};
+
 /// Short commit of the firmware's source, or `unknown`.
 pub type GitHash = String<16>;
 /// What the board calls itself, for instance `virt`.
@@ -20,6 +22,11 @@ pub enum ToBoard {
         /// The window to close.
         window: u32,
     },
+    /// Measure a path. Acknowledged at once; ends by itself with [`FromBoard::PathDone`]. The same plan again, while it runs or
+    /// just after, is acknowledged and starts nothing.
+    StartPath(PathPlan),
+    /// Run the inode stamping workload. Acknowledged at once; ends by itself with [`FromBoard::CtimeDone`]; said again as above.
+    StartCtime(CtimePlan),
 }
 
 /// What to capture, and how.
@@ -86,6 +93,16 @@ pub enum FromBoard {
     Heartbeat(Heartbeat),
     /// The answer to [`ToBoard::StopCapture`].
     Totals(CaptureTotals),
+    /// A piece of a batch's histogram.
+    TickCounts(TickCounts),
+    /// A piece of the phase histogram.
+    PhaseCounts(PhaseCounts),
+    /// Raw pairs.
+    Pairs(Pairs),
+    /// A path measurement is complete.
+    PathDone(PathDone),
+    /// A `ctime` run is complete.
+    CtimeDone(CtimeDone),
 }
 
 /// What became of a command.
@@ -93,9 +110,9 @@ pub enum FromBoard {
 pub enum AckOutcome {
     /// Done.
     Done,
-    /// The board lacks the capability.
+    /// The board lacks the capability, or cannot measure with these figures.
     Unsupported,
-    /// No window of that number is open, or another one is.
+    /// No window of that number is open, or another one is, or another measurement runs.
     WrongWindow,
 }
 
@@ -133,6 +150,10 @@ impl Capabilities {
     pub const ECHO: Self = Self(1 << 2);
     /// Runs on an emulator: times are not the A53's.
     pub const EMULATED: Self = Self(1 << 3);
+    /// Measures the path to the counter read inside the snapshot.
+    pub const PATH: Self = Self(1 << 4);
+    /// Runs the inode stamping workload.
+    pub const CTIME: Self = Self(1 << 5);
 
     /// Both sets together.
     #[must_use]

@@ -7,8 +7,9 @@
 use std::{fmt::Write as _, path::PathBuf};
 
 use ppsrig_wire::{
-    AckOutcome, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, EdgeDirection,
-    EdgeMode, FromBoard, Heartbeat, Identity, Snapshot, ToBoard,
+    AckOutcome, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, CtimeCore,
+    CtimeDone, CtimePlan, CtimeVariant, EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, Pair, Pairs,
+    PathDone, PathPlan, PathVariant, PhaseCounts, Snapshot, TickCount, TickCounts, ToBoard,
     frame::{MAX_FRAME, decode, encode},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -47,6 +48,8 @@ macro_rules! values {
 values!(modes, EdgeMode { Irq, Poll, Alternate });
 values!(directions, EdgeDirection { Rising, Falling });
 values!(clock_ids, ClockId { Realtime, Monotonic, MonotonicRaw, Boottime });
+values!(path_variants, PathVariant { Indirect, Inline, InlineBiased, Empty });
+values!(ctime_variants, CtimeVariant { Coarse, Multigrain, MultigrainFloor, Broken });
 values!(outcomes, AckOutcome { Done, Unsupported, WrongWindow });
 
 rows!(to_board, ToBoard {
@@ -56,6 +59,8 @@ rows!(to_board, ToBoard {
         named("stop-capture", ToBoard::StopCapture { window: 2 }),
         named("stop-capture-longest", ToBoard::StopCapture { window: u32::MAX }),
     ],
+    ToBoard::StartPath(_) => start_path(),
+    ToBoard::StartCtime(_) => start_ctime(),
 });
 
 rows!(from_board, FromBoard {
@@ -71,6 +76,11 @@ rows!(from_board, FromBoard {
     FromBoard::Totals(_) => vec![named("totals", FromBoard::Totals(CaptureTotals {
         command: 9, window: 2, captured: 1000, dropped: 0, counter: 136_323_054,
     }))],
+    FromBoard::TickCounts(_) => tick_counts(),
+    FromBoard::PhaseCounts(_) => phase_counts(),
+    FromBoard::Pairs(_) => pairs(),
+    FromBoard::PathDone(_) => path_done(),
+    FromBoard::CtimeDone(_) => ctime_done(),
 });
 
 rows!(captures, Capture {
@@ -126,6 +136,169 @@ fn start_capture() -> Vec<Row<ToBoard>> {
         .chain(clock_ids)
         .map(|(name, plan)| named(&format!("start-capture-{name}"), ToBoard::StartCapture(plan)))
         .collect()
+}
+
+fn start_path() -> Vec<Row<ToBoard>> {
+    let plan = PathPlan {
+        window: 1,
+        variant: PathVariant::Indirect,
+        clock_id: ClockId::Realtime,
+        iterations: 1_000_000,
+        batches: 32,
+        dither: true,
+        seed: 1,
+        dither_steps: 80,
+        ratio_cycles: 80,
+        ratio_ticks: 1,
+        added_delay: 0,
+        raw_pairs: false,
+    };
+    let longest = PathPlan {
+        window: u32::MAX,
+        variant: PathVariant::Empty,
+        clock_id: ClockId::Boottime,
+        iterations: u32::MAX,
+        batches: u16::MAX,
+        dither: true,
+        seed: u64::MAX,
+        dither_steps: u32::MAX,
+        ratio_cycles: u32::MAX,
+        ratio_ticks: u32::MAX,
+        added_delay: u32::MAX,
+        raw_pairs: true,
+    };
+    let variants =
+        path_variants().into_iter().map(|variant| (format!("{variant:?}"), PathPlan { variant, ..plan }));
+    let clock_ids =
+        clock_ids().into_iter().map(|clock_id| (format!("{clock_id:?}"), PathPlan { clock_id, ..plan }));
+    let others = [
+        ("no-dither", PathPlan { dither: false, ..plan }),
+        ("ladder", PathPlan { added_delay: 37, ..plan }),
+        ("raw-pairs", PathPlan { raw_pairs: true, ..plan }),
+        ("half-cycle-ratio", PathPlan { dither_steps: 250, ratio_cycles: 125, ratio_ticks: 2, ..plan }),
+        ("longest", longest),
+    ];
+    variants
+        .chain(clock_ids)
+        .chain(others.map(|(name, plan)| (name.to_owned(), plan)))
+        .map(|(name, plan)| named(&format!("start-path-{name}"), ToBoard::StartPath(plan)))
+        .collect()
+}
+
+fn start_ctime() -> Vec<Row<ToBoard>> {
+    let plan = CtimePlan {
+        window: 5,
+        variant: CtimeVariant::Coarse,
+        cores: 4,
+        operations: 10_000_000,
+        seed: 0x0102_0304,
+    };
+    let longest = CtimePlan {
+        window: u32::MAX,
+        variant: CtimeVariant::Broken,
+        cores: u8::MAX,
+        operations: u64::MAX,
+        seed: u64::MAX,
+    };
+    ctime_variants()
+        .into_iter()
+        .map(|variant| (format!("{variant:?}"), CtimePlan { variant, ..plan }))
+        .chain([("longest".to_owned(), longest)])
+        .map(|(name, plan)| named(&format!("start-ctime-{name}"), ToBoard::StartCtime(plan)))
+        .collect()
+}
+
+/// `N` items, the longest list.
+fn full<T: Clone, const N: usize>(item: T) -> heapless::Vec<T, N> {
+    std::iter::repeat_n(item, N).collect()
+}
+
+fn tick_counts() -> Vec<Row<FromBoard>> {
+    let rows = [
+        (
+            "tick-counts",
+            1,
+            31,
+            [(0, 22_000), (1, 9_250)].map(|(ticks, count)| TickCount { ticks, count }).into_iter().collect(),
+        ),
+        ("tick-counts-empty", 1, 0, heapless::Vec::new()),
+        ("tick-counts-longest", u32::MAX, u16::MAX, full(TickCount { ticks: u32::MAX, count: u32::MAX })),
+    ];
+    rows.map(|(name, window, batch, entries)| {
+        named(name, FromBoard::TickCounts(TickCounts { window, batch, entries }))
+    })
+    .into()
+}
+
+fn phase_counts() -> Vec<Row<FromBoard>> {
+    let rows = [
+        ("phase-counts", 1, 64, [12_500, 0, 12_499].into_iter().collect()),
+        ("phase-counts-longest", u32::MAX, u32::MAX, full(u32::MAX)),
+    ];
+    rows.map(|(name, window, first, counts)| {
+        named(name, FromBoard::PhaseCounts(PhaseCounts { window, first, counts }))
+    })
+    .into()
+}
+
+fn pairs() -> Vec<Row<FromBoard>> {
+    let few = [Pair { pre: 1_000_000, delta: 0 }, Pair { pre: 1_000_003, delta: 1 }];
+    let rows = [
+        ("pairs", 1, 28, few.into_iter().collect()),
+        ("pairs-longest", u32::MAX, u32::MAX, full(Pair { pre: u64::MAX, delta: u32::MAX })),
+    ];
+    rows.map(|(name, window, first, pairs)| named(name, FromBoard::Pairs(Pairs { window, first, pairs })))
+        .into()
+}
+
+fn path_done() -> Vec<Row<FromBoard>> {
+    let done = PathDone {
+        window: 1,
+        iterations: 1_000_000,
+        phase_disagreements: 0,
+        overflow: 0,
+        invalid: 0,
+        dither_cycles: 79,
+        instructions: Some(200_000_000),
+    };
+    let longest = PathDone {
+        window: u32::MAX,
+        iterations: u32::MAX,
+        phase_disagreements: u32::MAX,
+        overflow: u32::MAX,
+        invalid: u32::MAX,
+        dither_cycles: u32::MAX,
+        instructions: Some(u64::MAX),
+    };
+    vec![
+        named("path-done", FromBoard::PathDone(done)),
+        named("path-done-not-counted", FromBoard::PathDone(PathDone { instructions: None, ..done })),
+        named("path-done-longest", FromBoard::PathDone(longest)),
+    ]
+}
+
+fn ctime_done() -> Vec<Row<FromBoard>> {
+    let core = CtimeCore {
+        operations: 2_500_000,
+        instructions: Some(400_000_000),
+        ordering_violations: 0,
+        fine_stamps: 1_000,
+        elapsed_ticks: 5_000_000,
+    };
+    let longest = CtimeCore {
+        operations: u64::MAX,
+        instructions: Some(u64::MAX),
+        ordering_violations: u64::MAX,
+        fine_stamps: u64::MAX,
+        elapsed_ticks: u64::MAX,
+    };
+    let not_counted = CtimeCore { instructions: None, ordering_violations: 3, ..core };
+    let rows = [
+        ("ctime-done", 5, [core].into_iter().collect()),
+        ("ctime-done-two-cores", 5, [core, not_counted].into_iter().collect()),
+        ("ctime-done-longest", u32::MAX, full(longest)),
+    ];
+    rows.map(|(name, window, cores)| named(name, FromBoard::CtimeDone(CtimeDone { window, cores }))).into()
 }
 
 fn identity() -> Vec<Row<FromBoard>> {

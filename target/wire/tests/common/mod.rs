@@ -1,25 +1,71 @@
 //! Any message of either direction, for the property tests.
 
 use ppsrig_wire::{
-    AckOutcome, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, EdgeDirection,
-    EdgeMode, FromBoard, Heartbeat, Identity, Snapshot, ToBoard,
+    AckOutcome, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, CtimeCore,
+    CtimeDone, CtimePlan, CtimeVariant, EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, PAIRS,
+    PHASE_BINS, Pair, Pairs, PathDone, PathPlan, PathVariant, PhaseCounts, Snapshot, TICK_ENTRIES, TickCount,
+    TickCounts, ToBoard,
 };
 use proptest::prelude::*;
 
-fn plan() -> impl Strategy<Value = CapturePlan> {
-    let mode = prop::sample::select(vec![EdgeMode::Irq, EdgeMode::Poll, EdgeMode::Alternate]);
-    let direction = prop::sample::select(vec![EdgeDirection::Rising, EdgeDirection::Falling]);
-    let clock_id = prop::sample::select(vec![
+fn clock_id() -> impl Strategy<Value = ClockId> {
+    prop::sample::select(vec![
         ClockId::Realtime,
         ClockId::Monotonic,
         ClockId::MonotonicRaw,
         ClockId::Boottime,
-    ]);
-    (any::<u32>(), mode, direction, clock_id).prop_map(|(window, mode, direction, clock_id)| CapturePlan {
+    ])
+}
+
+fn plan() -> impl Strategy<Value = CapturePlan> {
+    let mode = prop::sample::select(vec![EdgeMode::Irq, EdgeMode::Poll, EdgeMode::Alternate]);
+    let direction = prop::sample::select(vec![EdgeDirection::Rising, EdgeDirection::Falling]);
+    (any::<u32>(), mode, direction, clock_id()).prop_map(|(window, mode, direction, clock_id)| CapturePlan {
         window,
         mode,
         direction,
         clock_id,
+    })
+}
+
+fn path_plan() -> impl Strategy<Value = PathPlan> {
+    let variant = prop::sample::select(vec![
+        PathVariant::Indirect,
+        PathVariant::Inline,
+        PathVariant::InlineBiased,
+        PathVariant::Empty,
+    ]);
+    let numbers = any::<([u32; 6], u16, u64, bool, bool)>();
+    (numbers, variant, clock_id()).prop_map(
+        |((numbers, batches, seed, dither, raw_pairs), variant, clock_id)| {
+            let [window, iterations, dither_steps, ratio_cycles, ratio_ticks, added_delay] = numbers;
+            PathPlan {
+                window,
+                variant,
+                clock_id,
+                iterations,
+                batches,
+                dither,
+                seed,
+                dither_steps,
+                ratio_cycles,
+                ratio_ticks,
+                added_delay,
+                raw_pairs,
+            }
+        },
+    )
+}
+
+fn ctime_plan() -> impl Strategy<Value = CtimePlan> {
+    let variant = prop::sample::select(vec![
+        CtimeVariant::Coarse,
+        CtimeVariant::Multigrain,
+        CtimeVariant::MultigrainFloor,
+        CtimeVariant::Broken,
+    ]);
+    (any::<(u32, u8, u64, u64)>(), variant).prop_map(|((window, cores, operations, seed), variant)| {
+        CtimePlan { window, variant, cores, operations, seed }
     })
 }
 
@@ -29,6 +75,8 @@ pub(crate) fn to_board() -> impl Strategy<Value = ToBoard> {
         Just(ToBoard::Identify),
         plan().prop_map(ToBoard::StartCapture),
         any::<u32>().prop_map(|window| ToBoard::StopCapture { window }),
+        path_plan().prop_map(ToBoard::StartPath),
+        ctime_plan().prop_map(ToBoard::StartCtime),
     ]
 }
 
@@ -62,6 +110,47 @@ fn capture() -> impl Strategy<Value = Capture> {
     )
 }
 
+/// A list of at most `N` items.
+fn list<T: std::fmt::Debug + Clone, const N: usize>(
+    item: impl Strategy<Value = T>,
+) -> impl Strategy<Value = heapless::Vec<T, N>> {
+    prop::collection::vec(item, 0..=N).prop_map(|items| items.into_iter().collect())
+}
+
+/// Any message of a `path` or `ctime` measurement.
+fn measured() -> impl Strategy<Value = FromBoard> {
+    let tick = any::<(u32, u32)>().prop_map(|(ticks, count)| TickCount { ticks, count });
+    let pair = any::<(u64, u32)>().prop_map(|(pre, delta)| Pair { pre, delta });
+    let core = any::<([u64; 4], Option<u64>)>().prop_map(|(numbers, instructions)| {
+        let [operations, ordering_violations, fine_stamps, elapsed_ticks] = numbers;
+        CtimeCore { operations, instructions, ordering_violations, fine_stamps, elapsed_ticks }
+    });
+    prop_oneof![
+        (any::<(u32, u16)>(), list::<_, TICK_ENTRIES>(tick)).prop_map(|((window, batch), entries)| {
+            FromBoard::TickCounts(TickCounts { window, batch, entries })
+        }),
+        (any::<(u32, u32)>(), list::<_, PHASE_BINS>(any::<u32>())).prop_map(|((window, first), counts)| {
+            FromBoard::PhaseCounts(PhaseCounts { window, first, counts })
+        }),
+        (any::<(u32, u32)>(), list::<_, PAIRS>(pair))
+            .prop_map(|((window, first), pairs)| FromBoard::Pairs(Pairs { window, first, pairs })),
+        any::<([u32; 6], Option<u64>)>().prop_map(|(numbers, instructions)| {
+            let [window, iterations, phase_disagreements, overflow, invalid, dither_cycles] = numbers;
+            FromBoard::PathDone(PathDone {
+                window,
+                iterations,
+                phase_disagreements,
+                overflow,
+                invalid,
+                dither_cycles,
+                instructions,
+            })
+        }),
+        (any::<u32>(), list(core))
+            .prop_map(|(window, cores)| FromBoard::CtimeDone(CtimeDone { window, cores })),
+    ]
+}
+
 /// Any message of the board.
 pub(crate) fn from_board() -> impl Strategy<Value = FromBoard> {
     let outcome =
@@ -81,5 +170,6 @@ pub(crate) fn from_board() -> impl Strategy<Value = FromBoard> {
         capture().prop_map(FromBoard::Capture),
         heartbeat,
         totals,
+        measured(),
     ]
 }
