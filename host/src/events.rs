@@ -18,6 +18,10 @@ pub struct Stamped<E> {
 }
 
 /// What the link to the board delivered.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every event is a frame, and boxing each would only cost"
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BoardEvent {
     /// A whole frame.

@@ -3,13 +3,13 @@
 use ppsrig_wire::EdgeMode;
 
 use super::class::{Class, Ledger};
+use super::edge::{EdgeAnalysis, RateCheck, analyse, check_rate};
 use super::synthetic::{LATENCY_NS, Scene};
 use super::tie::Tie;
 use super::verdict::Outcome;
-use super::{Analysis, RateCheck, analyse, check_rate};
 use crate::events::{Burst, IntervalChannel, IntervalEvent, RigEvent};
 
-fn judge(scene: &Scene) -> Analysis {
+fn judge(scene: &Scene) -> EdgeAnalysis {
     analyse(&scene.record(), &scene.recording(), &scene.reference())
 }
 
@@ -28,7 +28,7 @@ fn one_a_second(edges: u32) -> Scene {
     Scene::new(EdgeMode::Irq, edges, 1000)
 }
 
-fn value(analysis: &Analysis, mode: &str, tie: &str, metric: &str) -> f64 {
+fn value(analysis: &EdgeAnalysis, mode: &str, tie: &str, metric: &str) -> f64 {
     let figure = analysis
         .figures
         .iter()
@@ -462,7 +462,7 @@ fn a_run_without_the_faulted_edges_has_the_same_latency_figures() {
     super::synthetic::without(&mut bare, &faulted);
     let again = analyse(&scene.record(), &bare, &scene.reference());
     assert_eq!(again.edges.captured.total(), 31);
-    let figures = |analysis: &Analysis| -> Vec<_> {
+    let figures = |analysis: &EdgeAnalysis| -> Vec<_> {
         analysis.latencies.iter().flat_map(|latencies| latencies.figures.clone()).collect()
     };
     assert!(!figures(&again).is_empty());

@@ -13,6 +13,7 @@ use crate::formats::link::LinkDecoder;
 use crate::formats::raw_log::{self, Direction, RawLog, RawLogError};
 use crate::formats::receiver::ReceiverDecoder;
 use crate::formats::ticc::TiccDecoder;
+use crate::names::Measurement;
 use crate::plan::RunRecord;
 
 /// Why a bundle cannot be read.
@@ -105,6 +106,7 @@ pub fn read(dir: &Path) -> Result<Contents, ReadError> {
         let path = raw.join(instrument.file_name());
         match fs::read(&path) {
             Ok(bytes) => contents.take(instrument, &path, &bytes)?,
+            Err(source) if source.kind() == io::ErrorKind::NotFound && !contents.needs(instrument) => {}
             Err(source) if source.kind() == io::ErrorKind::NotFound => {
                 contents.incomplete.push(format!("raw/{} is not there", instrument.file_name()));
             }
@@ -129,6 +131,13 @@ fn read_record(path: &Path) -> Result<Option<RunRecord>, ReadError> {
 }
 
 impl Contents {
+    /// Whether the run used the instrument. Only edges need more than the board.
+    fn needs(&self, instrument: Instrument) -> bool {
+        let of_board = matches!(instrument, Instrument::Link | Instrument::Rig);
+        let edges = |record: &RunRecord| record.plan.measure.contains(&Measurement::Edge);
+        of_board || self.record.as_ref().is_none_or(edges)
+    }
+
     fn take(&mut self, instrument: Instrument, path: &Path, bytes: &[u8]) -> Result<(), ReadError> {
         let log = raw_log::parse(bytes, instrument.name())
             .map_err(|fault| ReadError::Raw { path: path.to_owned(), fault })?;

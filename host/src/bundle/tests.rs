@@ -61,7 +61,7 @@ fn a_replay_gives_the_same_bytes_again() {
     assert_eq!(contents(&out), before);
     assert_eq!(contents(&dir), before);
     assert_eq!(first.exit, second.exit);
-    let ledger = &first.analysis.as_ref().unwrap().edges;
+    let ledger = &first.analysis.as_ref().unwrap().edge.as_ref().unwrap().edges;
     assert_eq!(ledger.imbalances(), Vec::<String>::new());
     let count = |class| (ledger.commanded.count(class), ledger.captured.count(class));
     assert_eq!(count(Class::Paired), (22, 22));
@@ -128,7 +128,7 @@ fn a_run_that_was_killed_is_partial_wherever_its_files_end() {
         let analysis = outcome.analysis.unwrap();
         assert_eq!(outcome.exit, 2, "part {part}");
         assert!(analysis.partial.is_some() && outcome.text.contains("partial"), "part {part}");
-        assert_eq!(analysis.edges.imbalances(), Vec::<String>::new(), "part {part}");
+        assert_eq!(analysis.edge.unwrap().edges.imbalances(), Vec::<String>::new(), "part {part}");
     }
 }
 

@@ -13,7 +13,7 @@ use crate::analysis::{Analysis, analyse};
 use crate::bundle::{self, Contents};
 use crate::report;
 
-/// Recompute edges.csv, summary.csv and summary.json from a run bundle
+/// Recompute a run bundle's CSV files and summary.json from its recording
 ///
 /// Reads run.toml and raw/ and writes the files anew: the same bytes for a finished run, and whatever can be said of a
 /// run that was cut short, called partial.
@@ -84,8 +84,7 @@ pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outc
     let to = out.unwrap_or(dir);
     let written = bundle::write_files(to, &files)?;
     let text = if json {
-        let [.., (_, object)] = files;
-        object
+        files.into_iter().next_back().map(|(_, object)| object).unwrap_or_default()
     } else {
         report::terminal::table(&record, &analysis, &incomplete, to)
     };
