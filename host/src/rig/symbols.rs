@@ -49,7 +49,7 @@ impl Symbols {
                 address: symbol.address(),
                 size: symbol.size(),
                 // Without the hash at its end, which differs from build to build.
-                name: format!("{:#}", rustc_demangle::demangle(name)),
+                name: plain(&format!("{:#}", rustc_demangle::demangle(name))),
             })
         };
         let mut code: Vec<_> = elf.symbols().filter_map(|symbol| named(&symbol)).collect();
@@ -71,6 +71,23 @@ impl Symbols {
     pub fn address_of(&self, name: &str) -> Option<u64> {
         self.code.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }
+}
+
+/// A path without the types in its middle: `a::<impl b::B<C>>::f` is `a::f`. One that begins with a type stays.
+fn plain(name: &str) -> String {
+    if name.starts_with('<') {
+        return name.to_owned();
+    }
+    let (mut depth, mut plain) = (0_usize, String::new());
+    for letter in name.chars() {
+        match letter {
+            '<' => depth += 1,
+            '>' if depth > 0 => depth -= 1,
+            _ if depth == 0 => plain.push(letter),
+            _ => {}
+        }
+    }
+    plain.replace("::::", "::")
 }
 
 fn compiler(elf: &ElfFile64<'_, Endianness>) -> Option<String> {
@@ -103,6 +120,15 @@ mod tests {
         assert_eq!(symbols.around(0x114), Some(("outer", 0x14)));
         assert_eq!(symbols.around(0x148), Some(("asm", 8)));
         assert_eq!(symbols.around(0xff), None);
+    }
+
+    #[test]
+    fn names_are_without_the_types_in_their_middle() {
+        let generic = "clock::snapshot::<impl clock::Keeper<A>>::get_indirect";
+        assert_eq!(plain(generic), "clock::snapshot::get_indirect");
+        assert_eq!(plain("core::cell::Cell<T>::get"), "core::cell::Cell::get");
+        assert_eq!(plain("<T as Read>::read"), "<T as Read>::read");
+        assert_eq!(plain("operator->"), "operator->");
     }
 
     #[test]

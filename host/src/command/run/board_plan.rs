@@ -9,7 +9,6 @@ use crate::plan::{CtimeMeasurement, PathMeasurement, cycle_ps, ladder_delays, wh
 
 /// Fewer pairs tell less than a nanosecond at a tick of 80.
 const LEAST_ITERATIONS: u32 = 100_000;
-const OVERHEAD_ITERATIONS: u32 = 100_000;
 const LADDER_ITERATIONS: u32 = 100_000;
 /// Equal parts of a session, for the interval of its mean.
 const BATCHES: u16 = 32;
@@ -38,7 +37,8 @@ pub(super) fn path(asked: &Asked<'_>, bench: &BenchFile) -> anyhow::Result<PathM
         variants: variants(&board.variant, asked, PathVariant::ALL)?,
         iterations: board.iterations,
         batches: BATCHES,
-        overhead_iterations: OVERHEAD_ITERATIONS,
+        // As many, since its error goes into every figure.
+        overhead_iterations: board.iterations,
         dither: board.dither,
         dither_steps,
         max_bias_ps: board.max_bias.map_or_else(|| cycle_ps(cpu), |bias| bias.0),
