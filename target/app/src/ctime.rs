@@ -81,7 +81,9 @@ pub fn work<A: Arch>(
 ) -> CtimeCore {
     match plan.variant {
         CtimeVariant::Coarse => Worker::<A, Coarse>::new(plan, core, clocks, shared).run(plan, machine),
-        CtimeVariant::Multigrain => Worker::<A, Multigrain>::new(plan, core, clocks, shared).run(plan, machine),
+        CtimeVariant::Multigrain => {
+            Worker::<A, Multigrain>::new(plan, core, clocks, shared).run(plan, machine)
+        }
         CtimeVariant::MultigrainFloor => {
             Worker::<A, MultigrainFloor>::new(plan, core, clocks, shared).run(plan, machine)
         }
@@ -164,8 +166,7 @@ impl<'a, A: Arch, B: Build> Worker<'a, A, B> {
                 self.operate();
             }
             if let (Some(before), Some(after)) = (before, machine.instructions()) {
-                instructions =
-                    Some(instructions.unwrap_or(0) + u64::from(after.wrapping_sub(before)));
+                instructions = Some(instructions.unwrap_or(0) + u64::from(after.wrapping_sub(before)));
             }
             left -= slice;
         }

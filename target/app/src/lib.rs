@@ -17,7 +17,7 @@ extern crate std;
 
 mod capturer;
 mod controller;
-// pub mod ctime;
+pub mod ctime;
 mod edge_watch;
 mod heartbeat;
 mod measuring;

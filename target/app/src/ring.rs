@@ -1,7 +1,6 @@
 //! The ring of capture records between the place where an edge is seen and the idle loop.
 //!
-//! One writer, one reader, no lock: the reader never delays the interrupt handler. Only plain loads and stores are
-//! used, since read-modify-write atomics are not to be relied on while the A53's MMU is off.
+//! One writer, one reader, no lock: the reader never delays the interrupt handler. Plain loads and stores are enough for that.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 

@@ -10,7 +10,9 @@ use ppsrig_wire::{CaptureCounters, CapturePlan, EdgeDirection, PathPlan, mailbox
 
 use crate::{
     arch::{counter, cpu, pair::Clocks},
-    board, interrupts,
+    board,
+    ctime::Job,
+    interrupts,
     path::Pairs,
 };
 
@@ -25,6 +27,7 @@ pub(crate) struct Idle {
     received: Consumer<'static, u8>,
     watch: EdgeWatch,
     clocks: &'static Clocks,
+    ctime: &'static Job,
     mailbox: Mailbox,
 }
 
@@ -48,10 +51,11 @@ impl Idle {
         controller: Controller<'static>,
         received: Consumer<'static, u8>,
         clocks: &'static Clocks,
+        ctime: &'static Job,
         memory: [u8; mailbox::SIZE],
     ) -> Self {
         let mailbox = Mailbox { memory, taken: 0 };
-        Self { controller, received, watch: EdgeWatch::new(EdgeDirection::Rising), clocks, mailbox }
+        Self { controller, received, watch: EdgeWatch::new(EdgeDirection::Rising), clocks, ctime, mailbox }
     }
 
     /// Runs for ever.
@@ -74,7 +78,7 @@ impl Idle {
             }
             match self.controller.work() {
                 Some(Work::Path(plan)) => self.measure_path(&plan),
-                Some(Work::Ctime(_)) => {}
+                Some(Work::Ctime(plan)) => self.controller.ctime_done(self.ctime.run(&plan)),
                 None => {}
             }
         }

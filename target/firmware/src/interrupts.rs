@@ -6,7 +6,7 @@ use ppsrig_timekeeping::Timekeeping;
 use ppsrig_wire::{CaptureCounters, Snapshot};
 
 use crate::{
-    arch::{ArmArchCounter, IrqCell},
+    arch::{ArmArchCounter, IrqCell, timer},
     board,
 };
 
@@ -18,6 +18,8 @@ pub(crate) struct Handler {
     pub(crate) timekeeper: Timekeeping<'static, ArmArchCounter>,
     /// Bytes from the link.
     pub(crate) received: Producer<'static, u8>,
+    /// Counter ticks between two ticks of the coarse clock.
+    pub(crate) tick: u64,
 }
 
 static HANDLER: IrqCell<Option<Handler>> = IrqCell::new(None);
@@ -43,6 +45,9 @@ pub(crate) extern "C" fn irq(capture: u64) {
         }
         board::UART_INTERRUPT => {
             with_handler(receive);
+        }
+        board::TIMER_INTERRUPT => {
+            with_handler(tick);
         }
         _ => {}
     }
@@ -72,4 +77,20 @@ fn receive(handler: &mut Handler) {
         // A byte that finds no room is lost; its frame is then damaged, and the host tries again.
         let _full = handler.received.enqueue(byte);
     }
+}
+
+/// The tick of the coarse clock, and the next one.
+fn tick(handler: &mut Handler) {
+    handler.timekeeper.update_wall_time();
+    timer::arm(handler.tick);
+}
+
+/// Lets the coarse clock tick, from now on.
+pub(crate) fn start_ticks() {
+    with_handler(tick);
+}
+
+/// Lets it stand still: nobody reads it between two measurements.
+pub(crate) fn stop_ticks() {
+    timer::disarm();
 }

@@ -8,11 +8,11 @@
 
 mod arch;
 mod board;
+mod ctime;
 mod idle;
 mod interrupts;
 mod path;
 mod report;
-mod smp;
 
 use heapless::{String, spsc::Queue};
 use ppsrig_app::{CaptureRing, Capturer, Controller, Measuring, path::PathRun};
@@ -21,6 +21,7 @@ use ppsrig_wire::Identity;
 
 use crate::{
     arch::{ArmArchCounter, ClaimOnce, cores, counter, cpu, image, pmu, psci},
+    ctime::Job,
     idle::Idle,
     interrupts::Handler,
 };
@@ -29,12 +30,15 @@ use crate::{
 const RECEIVED_BYTES: usize = 1024;
 /// Implemented bits of the counter that the kernel relies on (`CLOCKSOURCE_MASK(56)` in `arm_arch_timer.c`).
 const COUNTER_BITS: u32 = 56;
+/// Ticks of the coarse clock in a second; the kernel's `CONFIG_HZ`, 250 as in most distributions.
+const TICKS_PER_SECOND: u64 = 250;
 
 static RECEIVED: ClaimOnce<Queue<u8, RECEIVED_BYTES>> = ClaimOnce::new(Queue::new());
 static CLOCKSOURCE: ClaimOnce<Option<Clocksource>> = ClaimOnce::new(None);
 static TIMEKEEPER: ClaimOnce<Option<Timekeeper<ArmArchCounter>>> = ClaimOnce::new(None);
 static CAPTURES: ClaimOnce<CaptureRing> = ClaimOnce::new(CaptureRing::new());
 static PATH: ClaimOnce<PathRun> = ClaimOnce::new(PathRun::new());
+static CTIME: ClaimOnce<Option<Job>> = ClaimOnce::new(None);
 
 /// Entered once by the boot code on the first core: interrupts are masked, MMU, stack and FP unit are usable, the bss is
 /// clear. `entered_at` is the exception level that the image was entered at.
@@ -50,10 +54,22 @@ extern "C" fn main(entered_at: u32) -> ! {
     let timekeeper = TIMEKEEPER.claim().insert(Timekeeper::new(clock)).timekeeping_init();
     let clocks = timekeeper.timekeeper();
     board::init();
-    interrupts::install(Handler { capturer: Capturer::new(writer), timekeeper, received });
+    interrupts::install(Handler {
+        capturer: Capturer::new(writer),
+        timekeeper,
+        received,
+        tick: counter::declared_hz() / TICKS_PER_SECOND,
+    });
     cpu::unmask_interrupts();
     let measuring = Measuring::new(PATH.claim(), cores::count());
-    Idle::new(Controller::new(identity(), reader, measuring), bytes, clocks, image::mailbox()).run()
+    let controller = Controller::new(identity(), reader, measuring);
+    let ctime = CTIME.claim().insert(Job::new(clocks));
+    Idle::new(controller, bytes, clocks, ctime, image::mailbox()).run()
+}
+
+/// Entered by each other core from the boot code, whenever it is switched on; interrupts are masked, and stay so.
+extern "C" fn secondary_main() -> ! {
+    ctime::secondary(cores::this())
 }
 
 /// What this board says of itself.

@@ -29,9 +29,7 @@ impl Write for Link {
 /// Says it once, and stops the core for good.
 pub(crate) fn report_and_stop(text: fmt::Arguments<'_>) -> ! {
     cpu::mask_interrupts();
-    // Load and store, not a swap: read-modify-write atomics need the MMU on the A53, and there is one core.
-    if !REPORTING.load(Ordering::Relaxed) {
-        REPORTING.store(true, Ordering::Relaxed);
+    if !REPORTING.swap(true, Ordering::Relaxed) {
         let _always_ok = write!(Link, "\0ppsrig firmware stopped: {text}\r\n\0");
     }
     cpu::park()

@@ -14,6 +14,9 @@ extern crate std;
 
 mod arch;
 mod clocksource;
+mod inode;
+mod mgtime;
+mod pps;
 mod read_base;
 mod seqcount;
 mod shadow;
@@ -23,11 +26,21 @@ mod time;
 mod timekeeper;
 mod timekeeping;
 
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(test)]
+mod testing;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 pub use arch::{Arch, ClocksourceCell, StaticBranch};
 pub use clocksource::{
     Clocksource, ClocksourceFlags, ClocksourceHwSnapshot, ClocksourceId, Read, ReadSnapshot,
     clocks_calc_mult_shift,
 };
+pub use inode::{Ctime, Inode};
+pub use mgtime::{Broken, Build, Coarse, CtimeFloor, Multigrain, MultigrainFloor, Stamper, coarse_ctime};
+pub use pps::{PpsError, PpsPoll, PpsTime};
 pub use snapshot::{SnapshotValidity, SystemTimeSnapshot};
 pub use time::{ClockId, Ktime, Timespec64};
 pub use timekeeper::Timekeeper;

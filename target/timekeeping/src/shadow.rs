@@ -19,7 +19,10 @@ pub(crate) struct Shadow {
     pub(crate) xtime_sec: i64,
     pub(crate) raw_sec: i64,
     pub(crate) coarse_nsec: u32,
+    /// The counter value from which the present offsets hold, and the one up to which those before them did: the same
+    /// but for a suspend. Not in the kernel.
     pub(crate) set_cycles: u64,
+    pub(crate) held_cycles: u64,
 }
 
 impl Shadow {
@@ -39,6 +42,7 @@ impl Shadow {
             raw_sec: 0,
             coarse_nsec: 0,
             set_cycles: 0,
+            held_cycles: 0,
         }
     }
 
@@ -64,11 +68,16 @@ impl Shadow {
         self.update();
     }
 
-    /// Lets time stand since the last accumulation; the end of `timekeeping_resume()`.
-    pub(crate) fn rebase(&mut self) {
+    /// Goes on after a suspend of `slept` nanoseconds, in which monotonic time stood still; the end of
+    /// `timekeeping_resume()`.
+    pub(crate) fn resume(&mut self, slept: Ktime) {
+        let suspended_at = self.tkr_mono.cycle_last;
         let cycles = self.read();
         self.tkr_mono.cycle_last = cycles;
         self.tkr_raw.cycle_last = cycles;
+        self.inject_sleeptime(slept);
+        self.clock_was_set();
+        self.held_cycles = suspended_at;
     }
 
     /// Wall time at `cycle_last`; models `tk_xtime()`.
@@ -102,6 +111,7 @@ impl Shadow {
     pub(crate) fn clock_was_set(&mut self) {
         self.clock_was_set_seq = self.clock_was_set_seq.wrapping_add(1);
         self.set_cycles = self.tkr_mono.cycle_last;
+        self.held_cycles = self.set_cycles;
     }
 
     /// Nanoseconds since `cycle_last`, if the clocksource counts in suspend; models

@@ -163,7 +163,7 @@ impl<A: Arch> Timekeeper<A> {
 
     /// Whose data; the first half of the kernel's `switch (clock_id)`, needed for the sequence counter.
     #[inline(always)]
-    fn tk_data(&self, clock_id: ClockId) -> Option<&TkData<A>> {
+    pub(crate) fn tk_data(&self, clock_id: ClockId) -> Option<&TkData<A>> {
         match clock_id {
             ClockId::REALTIME | ClockId::MONOTONIC | ClockId::MONOTONIC_RAW | ClockId::BOOTTIME => {
                 Some(&self.core)
@@ -175,7 +175,7 @@ impl<A: Arch> Timekeeper<A> {
     /// The clock's data and the offset in it; the whole of `switch (clock_id)`. The raw clock takes the way of the
     /// monotonic one, and is put right at the end. Unknown ids were sorted out by [`Self::tk_data`].
     #[inline(always)]
-    fn dispatch(&self, clock_id: ClockId) -> (&TkData<A>, Ktime) {
+    pub(crate) fn dispatch(&self, clock_id: ClockId) -> (&TkData<A>, Ktime) {
         let core = &self.core;
         match clock_id {
             ClockId::REALTIME => (core, core.offs_real.load(Ordering::Relaxed)),

@@ -16,6 +16,11 @@ pub(crate) use loom::{
     sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence},
 };
 
+#[cfg(all(test, not(loom)))]
+pub(crate) use core::sync::atomic::AtomicBool;
+#[cfg(all(test, loom))]
+pub(crate) use loom::sync::atomic::AtomicBool;
+
 pub(crate) mod unmodelled {
     pub(crate) use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 }

@@ -24,8 +24,9 @@ pub(crate) struct TkData<A: Arch> {
     pub(crate) offs_aux: AtomicI64,
     pub(crate) xtime_sec: AtomicI64,
     pub(crate) coarse_nsec: unmodelled::AtomicU32,
-    /// The counter value from which the present offsets hold. Not in the kernel.
+    /// See [`Shadow`].
     pub(crate) set_cycles: unmodelled::AtomicU64,
+    pub(crate) held_cycles: unmodelled::AtomicU64,
 }
 
 impl<A: Arch> TkData<A> {
@@ -43,6 +44,7 @@ impl<A: Arch> TkData<A> {
             xtime_sec: AtomicI64::new(0),
             coarse_nsec: unmodelled::AtomicU32::new(0),
             set_cycles: unmodelled::AtomicU64::new(0),
+            held_cycles: unmodelled::AtomicU64::new(0),
         }
     }
 
@@ -60,6 +62,7 @@ impl<A: Arch> TkData<A> {
             self.xtime_sec.store(shadow.xtime_sec, Ordering::Relaxed);
             self.coarse_nsec.store(shadow.coarse_nsec, Ordering::Relaxed);
             self.set_cycles.store(shadow.set_cycles, Ordering::Relaxed);
+            self.held_cycles.store(shadow.held_cycles, Ordering::Relaxed);
         });
     }
 

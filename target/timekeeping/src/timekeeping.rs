@@ -56,8 +56,8 @@ impl<A: Arch> Deref for Timekeeping<'_, A> {
 }
 
 impl<'a, A: Arch> Timekeeping<'a, A> {
-    pub(crate) fn start(timekeeper: &'a mut Timekeeper<A>) -> Self {
-        let timekeeper: &'a Timekeeper<A> = timekeeper;
+    /// The caller sees to it that there is no other.
+    pub(crate) fn start(timekeeper: &'a Timekeeper<A>) -> Self {
         timekeeper.clocksource_read_inlined.disable();
         let clock = timekeeper.core.clock.load();
         let mut this = Self {
@@ -189,12 +189,9 @@ impl<'a, A: Arch> Timekeeping<'a, A> {
             return;
         }
         let slept = self.core.slept().or(persistent).unwrap_or(0).max(0);
-        self.core.rebase();
-        self.core.inject_sleeptime(slept);
-        self.core.clock_was_set();
+        self.core.resume(slept);
         for shadow in self.aux.iter_mut().filter(|shadow| shadow.clock_valid) {
-            shadow.rebase();
-            shadow.clock_was_set();
+            shadow.resume(0);
         }
         self.suspended = false;
         self.publish_all();

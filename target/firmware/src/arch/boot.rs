@@ -1,5 +1,5 @@
 //! From reset to [`crate::main`], at EL1 with MMU and caches on. Entered at EL1, or at EL2, which it leaves. A secondary
-//! core takes the same way from `secondary_start` to [`crate::smp::secondary_main`].
+//! core takes the same way from `secondary_start` to [`crate::secondary_main`].
 //!
 //! The MMU is needed for its memory types: with it off all memory counts as device memory, which is not cached, and in which
 //! exclusive loads and stores, and so read-modify-write atomics, are not to be relied on. The map is that of `mmu.rs`.
@@ -88,5 +88,5 @@ secondary_start:                        // PSCI hands over the context that CPU_
     table = sym super::mmu::TABLE,
     vectors = sym super::vectors::vector_table,
     main = sym crate::main,
-    secondary_main = sym crate::smp::secondary_main,
+    secondary_main = sym crate::secondary_main,
 );

@@ -29,7 +29,7 @@ pub(crate) fn this() -> usize {
     (mpidr & 0xff) as usize
 }
 
-/// Switches on core `core`, 1 to [`SECONDARIES`]; it enters [`crate::smp::secondary_main`].
+/// Switches on core `core`, 1 to [`SECONDARIES`]; it enters [`crate::secondary_main`].
 pub(crate) fn start(core: usize) -> Outcome {
     let stack = &STACKS[core - 1];
     let top = stack.0.get().cast::<u8>().wrapping_add(STACK_BYTES);

@@ -39,6 +39,14 @@ pub(crate) fn park() -> ! {
     }
 }
 
+/// Waits a moment for another core. YIELD, not the ISB of `core::hint::spin_loop`: an emulator that runs its cores by turns takes it
+/// for the end of this core's turn.
+#[inline]
+pub(crate) fn relax() {
+    // SAFETY: a hint.
+    unsafe { asm!("yield", options(nomem, nostack, preserves_flags)) };
+}
+
 /// MIDR_EL1.
 pub(crate) fn midr() -> u64 {
     let midr;

@@ -18,6 +18,6 @@ pub(crate) mod psci;
 pub(crate) mod timer;
 mod vectors;
 
-pub(crate) use cell::{ClaimOnce, IrqCell};
+pub(crate) use cell::{ClaimOnce, IrqCell, Published, SpinLock};
 pub(crate) use clock::ArmArchCounter;
 pub(crate) use mmio::Mmio;

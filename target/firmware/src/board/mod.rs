@@ -8,5 +8,6 @@ mod pl061;
 mod virt;
 
 pub(crate) use virt::{
-    GIC, GPIO, GPIO_INTERRUPT, NAME, UART, UART_INTERRUPT, capabilities, init, lower_echo, raise_echo,
+    GIC, GPIO, GPIO_INTERRUPT, NAME, TIMER_INTERRUPT, UART, UART_INTERRUPT, capabilities, init, lower_echo,
+    raise_echo,
 };

@@ -29,6 +29,9 @@ pub(crate) const UART_INTERRUPT: u32 = SPI + 1;
 /// The GPIO block's interrupt.
 pub(crate) const GPIO_INTERRUPT: u32 = SPI + 7;
 
+/// The virtual timer's interrupt, private to each core: PPI 11 (`ARCH_TIMER_VIRT_IRQ`).
+pub(crate) const TIMER_INTERRUPT: u32 = 16 + 11;
+
 /// Sets up all devices. Interrupts reach the core once it unmasks them.
 pub(crate) fn init() {
     GPIO.init();
@@ -37,6 +40,7 @@ pub(crate) fn init() {
     // An edge goes before a byte when both wait.
     GIC.enable(GPIO_INTERRUPT, 0x40);
     GIC.enable(UART_INTERRUPT, 0x80);
+    GIC.enable(TIMER_INTERRUPT, 0xa0);
 }
 
 /// What the board can do.
@@ -44,7 +48,8 @@ pub(crate) fn capabilities() -> Capabilities {
     let all = Capabilities::EDGE_IRQ
         .with(Capabilities::EDGE_POLL)
         .with(Capabilities::ECHO)
-        .with(Capabilities::PATH);
+        .with(Capabilities::PATH)
+        .with(Capabilities::CTIME);
     if emulated() { all.with(Capabilities::EMULATED) } else { all }
 }
 

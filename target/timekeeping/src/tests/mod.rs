@@ -1,0 +1,6 @@
+//! The clocks against plain sequential models.
+
+mod inodes;
+mod polling;
+mod properties;
+mod snapshots;
