@@ -2,6 +2,7 @@
 
 pub mod csv_files;
 pub mod json;
+pub mod listing;
 mod measured_json;
 pub mod published;
 pub mod samples;

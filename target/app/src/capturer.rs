@@ -66,9 +66,9 @@ impl<'a> Capturer<'a> {
 #[must_use]
 pub const fn clock_id(id: ClockId) -> timekeeping::ClockId {
     match id {
-        ClockId::Realtime => timekeeping::ClockId::Realtime,
-        ClockId::Monotonic => timekeeping::ClockId::Monotonic,
-        ClockId::MonotonicRaw => timekeeping::ClockId::MonotonicRaw,
-        ClockId::Boottime => timekeeping::ClockId::Boottime,
+        ClockId::Realtime => timekeeping::ClockId::REALTIME,
+        ClockId::Monotonic => timekeeping::ClockId::MONOTONIC,
+        ClockId::MonotonicRaw => timekeeping::ClockId::MONOTONIC_RAW,
+        ClockId::Boottime => timekeeping::ClockId::BOOTTIME,
     }
 }

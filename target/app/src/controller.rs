@@ -2,11 +2,15 @@
 
 use heapless::Deque;
 use ppsrig_wire::{
-    AckOutcome, Capabilities, CapturePlan, CaptureTotals, EdgeMode, FromBoard, Heartbeat, Identity, ToBoard,
+    AckOutcome, Capabilities, CapturePlan, CaptureTotals, CtimeDone, EdgeMode, FromBoard, Heartbeat,
+    Identity, ToBoard,
     frame::{Accumulator, FrameError, decode},
 };
 
-use crate::{CaptureReader, Turn, heartbeat::HeartbeatClock, output::Output};
+use crate::{
+    CaptureReader, Measuring, Turn, Work, heartbeat::HeartbeatClock, measuring::Plan, output::Output,
+    path::PairSource,
+};
 
 /// What the firmware must do at once, before it hands in the next byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +43,13 @@ pub struct Controller<'a> {
     answers: Deque<FromBoard, ANSWERS>,
     reader: CaptureReader<'a>,
     window: Window,
+    measuring: Measuring<'a>,
 }
 
 impl<'a> Controller<'a> {
     /// One without a window. `identity` is what [`ToBoard::Identify`] is answered with; its `command` is filled in.
     #[must_use]
-    pub const fn new(identity: Identity, reader: CaptureReader<'a>) -> Self {
+    pub const fn new(identity: Identity, reader: CaptureReader<'a>, measuring: Measuring<'a>) -> Self {
         Self {
             identity,
             input: Accumulator::new(),
@@ -52,7 +57,31 @@ impl<'a> Controller<'a> {
             answers: Deque::new(),
             reader,
             window: Window::Closed(None),
+            measuring,
         }
+    }
+
+    /// Whether a measurement runs, or answers wait that leave no room for another. Commands that are to run one after the
+    /// other are handed in while it does not.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        self.measuring.running() || self.answers.is_full()
+    }
+
+    /// What to work at now; none while bytes wait for the link, so that nothing is sent late because of it.
+    #[must_use]
+    pub fn work(&self) -> Option<Work> {
+        if self.output.is_empty() && self.answers.is_empty() { self.measuring.work() } else { None }
+    }
+
+    /// Measures a chunk of [`Work::Path`].
+    pub fn measure_path(&mut self, source: &mut impl PairSource) {
+        self.measuring.measure_path(source);
+    }
+
+    /// Takes what [`Work::Ctime`] counted.
+    pub fn ctime_done(&mut self, done: CtimeDone) {
+        self.measuring.ctime_done(done);
     }
 
     /// Takes one byte from the link. Damaged frames are passed over in silence: the host tries again.
@@ -89,6 +118,10 @@ impl<'a> Controller<'a> {
         if self.output.has_room() {
             self.finish();
         }
+        while self.output.has_room() {
+            let Some(message) = self.measuring.message() else { break };
+            self.output.send(&message);
+        }
         records
     }
 
@@ -115,16 +148,24 @@ impl<'a> Controller<'a> {
             }
             ToBoard::StartCapture(plan) => self.start(sequence, plan, now),
             ToBoard::StopCapture { window } => self.stop(sequence, window, now),
-            ToBoard::StartPath(_) | ToBoard::StartCtime(_) => {
-                self.acknowledge(sequence, AckOutcome::Unsupported)
-            }
+            ToBoard::StartPath(plan) => self.measure(sequence, Plan::Path(plan)),
+            ToBoard::StartCtime(plan) => self.measure(sequence, Plan::Ctime(plan)),
         }
+    }
+
+    fn measure(&mut self, sequence: u16, plan: Plan) -> Option<Action> {
+        let idle = matches!(self.window, Window::Closed(_));
+        let outcome = self.measuring.start(plan, self.identity.capabilities, idle);
+        self.acknowledge(sequence, outcome)
     }
 
     fn start(&mut self, sequence: u16, plan: CapturePlan, now: u64) -> Option<Action> {
         match &self.window {
             Window::Open(open, _) if *open == plan => self.acknowledge(sequence, AckOutcome::Done),
             Window::Open(..) | Window::Closing(_) => self.acknowledge(sequence, AckOutcome::WrongWindow),
+            Window::Closed(_) if self.measuring.running() => {
+                self.acknowledge(sequence, AckOutcome::WrongWindow)
+            }
             Window::Closed(_) if !self.identity.capabilities.has(needed(plan.mode)) => {
                 self.acknowledge(sequence, AckOutcome::Unsupported)
             }

@@ -26,6 +26,11 @@ impl Output {
         OUTPUT_BYTES - self.bytes.len() >= MAX_FRAME
     }
 
+    /// Whether everything was taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// Appends one frame; frames are numbered in the order in which they go out.
     pub(crate) fn send(&mut self, message: &FromBoard) {
         let mut frame = [0; MAX_FRAME];

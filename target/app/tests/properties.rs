@@ -118,6 +118,7 @@ proptest! {
                     }
                 }
                 FromBoard::Identity(_) | FromBoard::Ack { .. } => {}
+                other => prop_assert!(false, "nobody asked for {other:?}"),
             }
         }
         prop_assert!(open.is_empty(), "every window with a record was closed with totals after its last record");

@@ -1,14 +1,18 @@
-//! The idle loop. It spins and never waits for an interrupt: its longest gap proves that nobody halted the core.
+//! The idle loop, and the measurements that it works at between two passes. It spins and never waits for an interrupt: its longest gap proves that nobody halted the core.
 //!
 //! In a polling turn each pass reads the pin [`READINGS`] times in a row. While the next reading may be the edge, at
 //! most one byte goes out between two such rows, so that sending never widens an edge's bracket by more than that;
 //! right after an edge the output is drained as far as the UART takes it, since the pin must change back first.
 
 use heapless::spsc::Consumer;
-use ppsrig_app::{Action, Controller, Edge, EdgeWatch, Turn};
-use ppsrig_wire::{CaptureCounters, CapturePlan, EdgeDirection};
+use ppsrig_app::{Action, Controller, Edge, EdgeWatch, Turn, Work};
+use ppsrig_wire::{CaptureCounters, CapturePlan, EdgeDirection, PathPlan, mailbox};
 
-use crate::{arch::counter, board, interrupts};
+use crate::{
+    arch::{counter, cpu, pair::Clocks},
+    board, interrupts,
+    path::Pairs,
+};
 
 /// Pin readings in one pass of a polling turn: some tens of microseconds, so that commands are not kept waiting.
 const READINGS: usize = 32;
@@ -20,23 +24,46 @@ pub(crate) struct Idle {
     controller: Controller<'static>,
     received: Consumer<'static, u8>,
     watch: EdgeWatch,
+    clocks: &'static Clocks,
+    mailbox: Mailbox,
+}
+
+/// Commands that lay in memory at boot, and how far they were taken.
+struct Mailbox {
+    memory: [u8; mailbox::SIZE],
+    taken: usize,
+}
+
+impl Mailbox {
+    fn next(&mut self) -> Option<u8> {
+        let byte = *mailbox::frames(&self.memory)?.get(self.taken)?;
+        self.taken += 1;
+        Some(byte)
+    }
 }
 
 impl Idle {
-    /// Takes the idle loop's ends of the rings.
-    pub(crate) fn new(controller: Controller<'static>, received: Consumer<'static, u8>) -> Self {
-        Self { controller, received, watch: EdgeWatch::new(EdgeDirection::Rising) }
+    /// Takes the idle loop's ends of the rings, the clocks to measure on, and the mailbox as it was found.
+    pub(crate) fn new(
+        controller: Controller<'static>,
+        received: Consumer<'static, u8>,
+        clocks: &'static Clocks,
+        memory: [u8; mailbox::SIZE],
+    ) -> Self {
+        let mailbox = Mailbox { memory, taken: 0 };
+        Self { controller, received, watch: EdgeWatch::new(EdgeDirection::Rising), clocks, mailbox }
     }
 
     /// Runs for ever.
     pub(crate) fn run(mut self) -> ! {
         loop {
             while let Some(byte) = self.received.dequeue() {
-                match self.controller.receive(byte, counter::now()) {
-                    Some(Action::Open(plan)) => self.open(plan),
-                    Some(Action::Close) => close(),
-                    None => {}
-                }
+                self.receive(byte);
+            }
+            // Each command of the mailbox runs to its end before the next is taken.
+            while !self.controller.busy() {
+                let Some(byte) = self.mailbox.next() else { break };
+                self.receive(byte);
             }
             if self.controller.idle(counter::now()) > 0 {
                 board::lower_echo();
@@ -45,7 +72,29 @@ impl Idle {
                 Some(Turn::Poll) => self.poll(),
                 Some(Turn::Irq) | None => self.send(BYTES_A_PASS),
             }
+            match self.controller.work() {
+                Some(Work::Path(plan)) => self.measure_path(&plan),
+                Some(Work::Ctime(_)) => {}
+                None => {}
+            }
         }
+    }
+
+    fn receive(&mut self, byte: u8) {
+        match self.controller.receive(byte, counter::now()) {
+            Some(Action::Open(plan)) => self.open(plan),
+            Some(Action::Close) => close(),
+            None => {}
+        }
+    }
+
+    /// Measures a chunk without interrupts, which would only make some pairs longer.
+    fn measure_path(&mut self, plan: &PathPlan) {
+        interrupts::with_handler(|handler| handler.timekeeper.update_wall_time());
+        let mut pairs = Pairs::new(plan, self.clocks);
+        let mask = cpu::mask_interrupts();
+        self.controller.measure_path(&mut pairs);
+        cpu::restore_interrupts(mask);
     }
 
     fn open(&mut self, plan: CapturePlan) {

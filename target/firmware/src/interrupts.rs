@@ -2,17 +2,20 @@
 
 use heapless::spsc::Producer;
 use ppsrig_app::{Capturer, Edge, Turn, clock_id};
-use ppsrig_timekeeping::Timekeeper;
+use ppsrig_timekeeping::Timekeeping;
 use ppsrig_wire::{CaptureCounters, Snapshot};
 
-use crate::{arch::IrqCell, board};
+use crate::{
+    arch::{ArmArchCounter, IrqCell},
+    board,
+};
 
 /// The interrupt handler's half of the work.
 pub(crate) struct Handler {
     /// Numbers and records captures. The idle loop uses it as well, for polled edges.
     pub(crate) capturer: Capturer<'static>,
     /// The clocks of the snapshots.
-    pub(crate) timekeeper: Timekeeper,
+    pub(crate) timekeeper: Timekeeping<'static, ArmArchCounter>,
     /// Bytes from the link.
     pub(crate) received: Producer<'static, u8>,
 }

@@ -10,15 +10,17 @@ mod arch;
 mod board;
 mod idle;
 mod interrupts;
+mod path;
 mod report;
+mod smp;
 
 use heapless::{String, spsc::Queue};
-use ppsrig_app::{CaptureRing, Capturer, Controller};
-use ppsrig_timekeeping::{Clocksource, Timekeeper};
+use ppsrig_app::{CaptureRing, Capturer, Controller, Measuring, path::PathRun};
+use ppsrig_timekeeping::{Clocksource, ClocksourceFlags, ClocksourceId, Timekeeper};
 use ppsrig_wire::Identity;
 
 use crate::{
-    arch::{ClaimOnce, counter, cpu, image},
+    arch::{ArmArchCounter, ClaimOnce, cores, counter, cpu, image, pmu, psci},
     idle::Idle,
     interrupts::Handler,
 };
@@ -29,19 +31,29 @@ const RECEIVED_BYTES: usize = 1024;
 const COUNTER_BITS: u32 = 56;
 
 static RECEIVED: ClaimOnce<Queue<u8, RECEIVED_BYTES>> = ClaimOnce::new(Queue::new());
+static CLOCKSOURCE: ClaimOnce<Option<Clocksource>> = ClaimOnce::new(None);
+static TIMEKEEPER: ClaimOnce<Option<Timekeeper<ArmArchCounter>>> = ClaimOnce::new(None);
 static CAPTURES: ClaimOnce<CaptureRing> = ClaimOnce::new(CaptureRing::new());
+static PATH: ClaimOnce<PathRun> = ClaimOnce::new(PathRun::new());
 
-/// Entered once by the boot code: interrupts are masked, the stack and the FP unit are usable, the bss is clear.
-extern "C" fn main() -> ! {
+/// Entered once by the boot code on the first core: interrupts are masked, MMU, stack and FP unit are usable, the bss is
+/// clear. `entered_at` is the exception level that the image was entered at.
+extern "C" fn main(entered_at: u32) -> ! {
+    psci::entered_at(entered_at);
+    pmu::start();
     let (received, bytes) = RECEIVED.claim().split();
     let (writer, reader) = CAPTURES.claim().split();
     let hz = u32::try_from(counter::declared_hz()).unwrap_or(u32::MAX);
-    let clock = Clocksource::register_hz(counter::now, COUNTER_BITS, hz);
-    let timekeeper = Timekeeper::timekeeping_init(clock);
+    let clock = Clocksource::register_hz(|_| counter::now(), COUNTER_BITS, hz)
+        .with(ClocksourceId::ARM_ARCH_COUNTER, ClocksourceFlags::CAN_INLINE_READ);
+    let clock = CLOCKSOURCE.claim().insert(clock);
+    let timekeeper = TIMEKEEPER.claim().insert(Timekeeper::new(clock)).timekeeping_init();
+    let clocks = timekeeper.timekeeper();
     board::init();
     interrupts::install(Handler { capturer: Capturer::new(writer), timekeeper, received });
     cpu::unmask_interrupts();
-    Idle::new(Controller::new(identity(), reader), bytes).run()
+    let measuring = Measuring::new(PATH.claim(), cores::count());
+    Idle::new(Controller::new(identity(), reader, measuring), bytes, clocks, image::mailbox()).run()
 }
 
 /// What this board says of itself.

@@ -1,19 +1,37 @@
-//! The part of the kernel's timekeeping that a board captures with, under the kernel's names.
+//! The part of the kernel's timekeeping that a board captures and stamps with, under the kernel's names.
 //!
-//! Modelled on `kernel/time/clocksource.c` and `kernel/time/timekeeping.c`: a [`Clocksource`] whose counter is turned
-//! into nanoseconds by `mult` and `shift`, and a [`Timekeeper`] whose [`Timekeeper::ktime_get_snapshot_id`] gives the
-//! time of a named clock, raw time and the counter value of one single counter read. Each item's documentation names
-//! the kernel function or structure that it models.
+//! Modelled on `kernel/time/clocksource.c`, `kernel/time/timekeeping.c` and the multigrain timestamps of `fs/inode.c`;
+//! each item's documentation names the kernel function or structure that it models. A [`Clocksource`]'s counter is
+//! turned into nanoseconds by `mult` and `shift`. A [`Timekeeper`] is what every core may read without a lock; its
+//! snapshot ties the time of a named clock to one single counter read. [`Timekeeping`] is what changes it.
 //!
 //! There is no clock discipline here (no NTP multiplier), so that the time of a snapshot is an exact function of its
 //! counter value.
 #![no_std]
 
-mod clocksource;
-mod timekeeper;
+#[cfg(test)]
+extern crate std;
 
-pub use clocksource::{Clocksource, clocks_calc_mult_shift};
-pub use timekeeper::{ClockId, SystemTimeSnapshot, Timekeeper};
+mod arch;
+mod clocksource;
+mod read_base;
+mod seqcount;
+mod shadow;
+mod snapshot;
+mod sync;
+mod time;
+mod timekeeper;
+mod timekeeping;
+
+pub use arch::{Arch, ClocksourceCell, StaticBranch};
+pub use clocksource::{
+    Clocksource, ClocksourceFlags, ClocksourceHwSnapshot, ClocksourceId, Read, ReadSnapshot,
+    clocks_calc_mult_shift,
+};
+pub use snapshot::{SnapshotValidity, SystemTimeSnapshot};
+pub use time::{ClockId, Ktime, Timespec64};
+pub use timekeeper::Timekeeper;
+pub use timekeeping::{Timekeeping, TimekeepingError};
 
 /// Nanoseconds in a second; the kernel's `NSEC_PER_SEC`.
 pub const NSEC_PER_SEC: u32 = 1_000_000_000;

@@ -1,124 +1,208 @@
-//! The clocks, and the snapshot that ties one of them to a counter value.
+//! The published clocks: what every core may read at any time without a lock.
 
-use crate::{Clocksource, NSEC_PER_SEC};
+use crate::{
+    Arch, ClockId, Clocksource, ClocksourceCell, Ktime, StaticBranch, Timekeeping, Timespec64,
+    read_base::{PublishedReadBase, TkReadBase},
+    seqcount::{INVALID, SeqCount, Sequence},
+    shadow::Shadow,
+    sync::{AtomicI64, Ordering, unmodelled},
+};
 
-/// The clocks that a snapshot can name; the kernel's `clockid_t`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClockId {
-    /// `CLOCK_REALTIME`: wall time, which can be set.
-    Realtime,
-    /// `CLOCK_MONOTONIC`: since boot, never set.
-    Monotonic,
-    /// `CLOCK_MONOTONIC_RAW`: since boot, never disciplined.
-    MonotonicRaw,
-    /// `CLOCK_BOOTTIME`: `CLOCK_MONOTONIC` and the time spent in suspend.
-    Boottime,
+/// One published clock with its sequence counter; models the reader's half of `struct tk_data`.
+///
+/// The sequence counter comes first: its address is then the clock's own.
+#[repr(C)]
+pub(crate) struct TkData<A: Arch> {
+    pub(crate) seq: SeqCount,
+    pub(crate) clock_was_set_seq: unmodelled::AtomicU32,
+    pub(crate) cs_was_changed_seq: unmodelled::AtomicU32,
+    pub(crate) clock: A::Clock,
+    pub(crate) tkr_mono: PublishedReadBase,
+    pub(crate) tkr_raw: PublishedReadBase,
+    pub(crate) offs_real: AtomicI64,
+    pub(crate) offs_boot: AtomicI64,
+    pub(crate) offs_aux: AtomicI64,
+    pub(crate) xtime_sec: AtomicI64,
+    pub(crate) coarse_nsec: unmodelled::AtomicU32,
+    /// The counter value from which the present offsets hold. Not in the kernel.
+    pub(crate) set_cycles: unmodelled::AtomicU64,
 }
 
-/// What one counter read gave; models `struct system_time_snapshot`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SystemTimeSnapshot {
-    /// The counter value read inside the function.
-    pub cycles: u64,
-    /// Time of the named clock at that value, in nanoseconds.
-    pub systime: i64,
-    /// `CLOCK_MONOTONIC_RAW` at that value, in nanoseconds.
-    pub monoraw: i64,
-}
-
-/// Models `struct tk_read_base`: one time base that advances with the counter.
-#[derive(Clone, Copy, Debug)]
-struct TkReadBase {
-    /// The counter value up to which time has been accumulated.
-    cycle_last: u64,
-    /// Nanoseconds below one second, shifted left by the clocksource's `shift`.
-    xtime_nsec: u64,
-    /// Whole seconds, in nanoseconds.
-    base: i64,
-}
-
-impl TkReadBase {
-    /// Nanoseconds at `cycles`; models `timekeeping_cycles_to_ns()` and the addition of `base` that follows it.
-    fn cycles_to_ns(&self, clock: &Clocksource, cycles: u64) -> i64 {
-        let delta = clock.delta(cycles, self.cycle_last);
-        let nanoseconds = if delta <= clock.max_cycles {
-            // No overflow: the product is below 2^63 and `xtime_nsec`, less than a shifted second, is far below 2^63.
-            (delta * u64::from(clock.mult) + self.xtime_nsec) >> clock.shift
-        } else {
-            let product = u128::from(delta) * u128::from(clock.mult) + u128::from(self.xtime_nsec);
-            (product >> clock.shift) as u64
-        };
-        self.base.wrapping_add_unsigned(nanoseconds)
+impl<A: Arch> TkData<A> {
+    fn new(clock: &'static Clocksource) -> Self {
+        Self {
+            seq: SeqCount::new(INVALID),
+            clock_was_set_seq: unmodelled::AtomicU32::new(0),
+            cs_was_changed_seq: unmodelled::AtomicU32::new(0),
+            clock: A::Clock::new(clock),
+            tkr_mono: PublishedReadBase::new(),
+            tkr_raw: PublishedReadBase::new(),
+            offs_real: AtomicI64::new(0),
+            offs_boot: AtomicI64::new(0),
+            offs_aux: AtomicI64::new(0),
+            xtime_sec: AtomicI64::new(0),
+            coarse_nsec: unmodelled::AtomicU32::new(0),
+            set_cycles: unmodelled::AtomicU64::new(0),
+        }
     }
 
-    /// Moves `cycle_last` to `cycles` without losing a fraction; models `timekeeping_forward_now()` and
-    /// `tk_normalize_xtime()`.
-    fn forward(&mut self, clock: &Clocksource, cycles: u64) {
-        let delta = clock.delta(cycles, self.cycle_last);
-        let shifted = u128::from(delta) * u128::from(clock.mult) + u128::from(self.xtime_nsec);
-        let second = u128::from(NSEC_PER_SEC) << clock.shift;
-        self.cycle_last = cycles;
-        self.base = self.base.wrapping_add_unsigned((shifted / second) as u64 * u64::from(NSEC_PER_SEC));
-        self.xtime_nsec = (shifted % second) as u64;
+    /// Makes a shadow what readers see; models `timekeeping_update_from_shadow()`.
+    pub(crate) fn publish(&self, shadow: &Shadow, states: u32) {
+        self.seq.write(states, || {
+            self.clock_was_set_seq.store(shadow.clock_was_set_seq, Ordering::Relaxed);
+            self.cs_was_changed_seq.store(shadow.cs_was_changed_seq, Ordering::Relaxed);
+            self.clock.store(shadow.clock);
+            self.tkr_mono.store(&shadow.tkr_mono);
+            self.tkr_raw.store(&shadow.tkr_raw);
+            self.offs_real.store(shadow.offs_real, Ordering::Relaxed);
+            self.offs_boot.store(shadow.offs_boot, Ordering::Relaxed);
+            self.offs_aux.store(shadow.offs_aux, Ordering::Relaxed);
+            self.xtime_sec.store(shadow.xtime_sec, Ordering::Relaxed);
+            self.coarse_nsec.store(shadow.coarse_nsec, Ordering::Relaxed);
+            self.set_cycles.store(shadow.set_cycles, Ordering::Relaxed);
+        });
+    }
+
+    /// Runs `read` until it was not disturbed by a writer; models the loop of `read_seqcount_begin()` and
+    /// `read_seqcount_retry()`.
+    #[inline(always)]
+    pub(crate) fn read<R>(&self, read: impl Fn(Sequence) -> R) -> R {
+        loop {
+            let seq = self.seq.read_begin();
+            let result = read(seq);
+            if !self.seq.read_retry(seq) {
+                return result;
+            }
+        }
     }
 }
 
-/// Models `struct timekeeper`: the time bases and the offsets of the clocks that are derived from them.
-#[derive(Clone, Copy, Debug)]
-pub struct Timekeeper {
-    clock: Clocksource,
-    tkr_mono: TkReadBase,
-    tkr_raw: TkReadBase,
-    offs_real: i64,
-    offs_boot: i64,
+/// The clocks; models `timekeeper_data[]`, the core's and those of the auxiliary clocks, with the static key of the
+/// inlined read.
+///
+/// Readers share it by reference. What changes it is [`Timekeeping`], of which there is one. The core clock comes
+/// first, so that its sequence counter has the address of the whole.
+#[repr(C)]
+pub struct Timekeeper<A: Arch> {
+    pub(crate) core: TkData<A>,
+    pub(crate) aux: [TkData<A>; ClockId::AUX_CLOCKS],
+    /// The kernel's `clocksource_read_inlined`.
+    pub(crate) clocksource_read_inlined: A::ReadInlined,
 }
 
-impl Timekeeper {
-    /// Starts all clocks at 0 at the counter's present value; models `timekeeping_init()`.
+impl<A: Arch> Timekeeper<A> {
+    /// Clocks that have not been started: every snapshot is invalid until [`Timekeeper::timekeeping_init`].
+    /// `clock` is what they will start with.
     #[must_use]
-    pub fn timekeeping_init(clock: Clocksource) -> Self {
-        let start = TkReadBase { cycle_last: (clock.read)() & clock.mask, xtime_nsec: 0, base: 0 };
-        Self { clock, tkr_mono: start, tkr_raw: start, offs_real: 0, offs_boot: 0 }
+    pub fn new(clock: &'static Clocksource) -> Self {
+        Self {
+            core: TkData::new(clock),
+            aux: core::array::from_fn(|_| TkData::new(clock)),
+            clocksource_read_inlined: A::ReadInlined::disabled(),
+        }
     }
 
-    /// Sets `CLOCK_REALTIME`, in nanoseconds; models `do_settimeofday64()`.
-    pub fn do_settimeofday64(&mut self, realtime: i64) {
-        let monotonic = self.ktime_get_snapshot_id(ClockId::Monotonic).systime;
-        self.offs_real = realtime.wrapping_sub(monotonic);
+    /// Starts all clocks but the auxiliary ones at 0 at the counter's present value, and returns what alone may change
+    /// them; models `timekeeping_init()`.
+    pub fn timekeeping_init(&mut self) -> Timekeeping<'_, A> {
+        Timekeeping::start(self)
     }
 
-    /// Adds time spent in suspend, in nanoseconds; models `timekeeping_inject_sleeptime64()`: wall time moves with it.
-    pub fn timekeeping_inject_sleeptime64(&mut self, delta: i64) {
-        self.offs_boot = self.offs_boot.wrapping_add(delta);
-        self.offs_real = self.offs_real.wrapping_add(delta);
+    /// The data of an auxiliary clock; models `aux_get_tk_data()`.
+    #[inline]
+    pub(crate) fn aux_get_tk_data(&self, clock_id: ClockId) -> Option<&TkData<A>> {
+        self.aux.get(clock_id.aux_index()?)
     }
 
-    /// Accumulates up to the counter's present value; models `timekeeping_forward_now()`.
-    ///
-    /// Only needed so that later conversions stay within `max_cycles` and so in 64 bits: the time read is the same.
-    pub fn timekeeping_forward_now(&mut self) {
-        let cycles = (self.clock.read)() & self.clock.mask;
-        self.tkr_mono.forward(&self.clock, cycles);
-        self.tkr_raw.forward(&self.clock, cycles);
+    /// Reads the clocksource through its pointer, and says what `base` shows then; models `timekeeping_get_ns()`.
+    /// While suspended the counter is left alone and time stands at the last base.
+    #[inline(always)]
+    fn now(&self, seq: Sequence, base: &TkReadBase) -> u64 {
+        if seq.suspended() {
+            return base.cycles_to_ns(base.cycle_last);
+        }
+        base.cycles_to_ns(self.tk_clock_read() & base.mask)
     }
 
-    /// Reads the counter once, and says what the named clock and the raw clock show at that value;
-    /// models `ktime_get_snapshot_id()`.
+    /// Models `tk_clock_read()`, without the inlined read.
+    #[inline(always)]
+    fn tk_clock_read(&self) -> u64 {
+        let clock = self.core.clock.load();
+        (clock.read)(clock)
+    }
+
+    /// `CLOCK_MONOTONIC` now, in nanoseconds; models `ktime_get()`. In suspend it stands still.
+    #[must_use]
+    pub fn ktime_get(&self) -> Ktime {
+        self.core.read(|seq| {
+            let base = self.core.tkr_mono.load();
+            base.base.wrapping_add_unsigned(self.now(seq, &base))
+        })
+    }
+
+    /// `CLOCK_REALTIME` now; models `ktime_get_real_ts64()`.
+    #[must_use]
+    pub fn ktime_get_real_ts64(&self) -> Timespec64 {
+        let (tv_sec, nsec) = self.core.read(|seq| {
+            (self.core.xtime_sec.load(Ordering::Relaxed), self.now(seq, &self.core.tkr_mono.load()))
+        });
+        let beyond = Timespec64::from_ktime(nsec as i64);
+        Timespec64 { tv_sec: tv_sec.wrapping_add(beyond.tv_sec), tv_nsec: beyond.tv_nsec }
+    }
+
+    /// `CLOCK_MONOTONIC` at the last tick, in nanoseconds; models `ktime_get_coarse()`.
     #[inline]
     #[must_use]
-    pub fn ktime_get_snapshot_id(&self, clock_id: ClockId) -> SystemTimeSnapshot {
-        let cycles = (self.clock.read)() & self.clock.mask;
-        let monoraw = self.tkr_raw.cycles_to_ns(&self.clock, cycles);
-        let offset = match clock_id {
-            ClockId::Realtime => self.offs_real,
-            ClockId::Monotonic => 0,
-            ClockId::Boottime => self.offs_boot,
-            ClockId::MonotonicRaw => return SystemTimeSnapshot { cycles, systime: monoraw, monoraw },
-        };
-        let systime = self.tkr_mono.cycles_to_ns(&self.clock, cycles).wrapping_add(offset);
-        SystemTimeSnapshot { cycles, systime, monoraw }
+    pub fn ktime_get_coarse(&self) -> Ktime {
+        self.core.read(|_| {
+            let nsec = self.core.coarse_nsec.load(Ordering::Relaxed);
+            self.core.tkr_mono.base().wrapping_add(i64::from(nsec))
+        })
+    }
+
+    /// `CLOCK_REALTIME` at the last tick, in nanoseconds; models `ktime_get_coarse_real()`.
+    #[inline]
+    #[must_use]
+    pub fn ktime_get_coarse_real(&self) -> Ktime {
+        self.core.read(|_| {
+            let nsec = self.core.coarse_nsec.load(Ordering::Relaxed);
+            let base = self.core.tkr_mono.base().wrapping_add(self.core.offs_real.load(Ordering::Relaxed));
+            base.wrapping_add(i64::from(nsec))
+        })
+    }
+
+    /// `CLOCK_REALTIME` at the last tick; models `ktime_get_coarse_real_ts64()`.
+    #[inline]
+    #[must_use]
+    pub fn ktime_get_coarse_real_ts64(&self) -> Timespec64 {
+        self.core.read(|_| self.tk_xtime_coarse())
+    }
+
+    /// Models `tk_xtime_coarse()`; within a read section.
+    #[inline(always)]
+    fn tk_xtime_coarse(&self) -> Timespec64 {
+        Timespec64 {
+            tv_sec: self.core.xtime_sec.load(Ordering::Relaxed),
+            tv_nsec: self.core.coarse_nsec.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The later of `CLOCK_REALTIME` at the last tick and of `floor`, a `CLOCK_MONOTONIC` time in nanoseconds; models
+    /// `ktime_get_coarse_real_ts64_with_floor()`. Both are taken at the same offset, in one read section.
+    #[inline]
+    #[must_use]
+    pub fn ktime_get_coarse_real_ts64_with_floor(&self, floor: Ktime) -> Timespec64 {
+        let (coarse, offset) =
+            self.core.read(|_| (self.tk_xtime_coarse(), self.core.offs_real.load(Ordering::Relaxed)));
+        let floor = floor.wrapping_add(offset);
+        if floor > coarse.to_ktime() { Timespec64::from_ktime(floor) } else { coarse }
+    }
+
+    /// A `CLOCK_MONOTONIC` time as `CLOCK_REALTIME`, both in nanoseconds, at the present offset; models
+    /// `ktime_mono_to_real()`, which reads the one word without the sequence counter.
+    #[inline]
+    #[must_use]
+    pub fn ktime_mono_to_real(&self, mono: Ktime) -> Ktime {
+        mono.wrapping_add(self.core.offs_real.load(Ordering::Relaxed))
     }
 }
-
-#[cfg(test)]
-mod tests;

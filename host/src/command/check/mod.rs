@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let deadline = Deadline::after(ALLOWED);
     let mut findings = Findings::default();
     findings.good("bench file", bench.file.display().to_string());
-    match bench.bring_up(None, 1, &watch) {
+    match bench.bring_up(None, &bench::How::default(), &watch) {
         Ok(up) => {
             if bench.declared.bring_up.is_some() {
                 findings.good(

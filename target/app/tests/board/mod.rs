@@ -1,14 +1,19 @@
 //! A board without a machine: both sides of the app around one ring, driven as the firmware drives them.
 
-use ppsrig_app::{Action, CaptureRing, Capturer, Controller, Edge, Turn};
+use ppsrig_app::{
+    Action, CaptureRing, Capturer, Controller, Edge, Measuring, Turn, Work,
+    path::{PairSource, PathRun, Reading},
+};
 use ppsrig_wire::{
-    AckOutcome, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, EdgeDirection,
-    EdgeMode, FromBoard, Heartbeat, Identity, Snapshot, ToBoard,
+    AckOutcome, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, CtimeDone,
+    EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, Snapshot, ToBoard,
     frame::{Accumulator, MAX_FRAME, decode, encode},
 };
 
 /// The board's counter rate, in hertz.
 pub(crate) const HZ: u64 = 1_000_000;
+/// Cores of the board.
+pub(crate) const CORES: u8 = 2;
 /// A quarter of a second, in ticks.
 pub(crate) const BEAT: u64 = HZ / 4;
 
@@ -40,7 +45,11 @@ impl Board {
             board: "none".try_into().unwrap(),
         };
         Self {
-            controller: Controller::new(identity, reader),
+            controller: Controller::new(
+                identity,
+                reader,
+                Measuring::new(Box::leak(Box::new(PathRun::new())), CORES),
+            ),
             capturer: Capturer::new(writer),
             link: Accumulator::new(),
             next_sequence: 0,
@@ -50,9 +59,10 @@ impl Board {
         }
     }
 
-    /// One that can capture both ways.
+    /// One that can do everything.
     pub(crate) fn able() -> Self {
-        Self::new(Capabilities::EDGE_IRQ.with(Capabilities::EDGE_POLL))
+        let edges = Capabilities::EDGE_IRQ.with(Capabilities::EDGE_POLL);
+        Self::new(edges.with(Capabilities::PATH).with(Capabilities::CTIME))
     }
 
     /// Hands in bytes, and does at once what the controller asks for.
@@ -101,6 +111,31 @@ impl Board {
         while self.pass(usize::MAX) > 0 {}
     }
 
+    /// What the controller wants done.
+    pub(crate) fn work(&self) -> Option<Work> {
+        self.controller.work()
+    }
+
+    /// Whether commands in a row must wait.
+    pub(crate) fn busy(&self) -> bool {
+        self.controller.busy()
+    }
+
+    /// Works until nothing is left to be done and sent.
+    pub(crate) fn work_off(&mut self) {
+        loop {
+            self.settle();
+            match self.controller.work() {
+                Some(Work::Path(_)) => self.controller.measure_path(&mut FivesSource),
+                Some(Work::Ctime(plan)) => {
+                    self.controller
+                        .ctime_done(CtimeDone { window: plan.window, cores: heapless::Vec::new() });
+                }
+                None => return,
+            }
+        }
+    }
+
     /// Sends a command, and returns what came until the link was quiet.
     pub(crate) fn ask(&mut self, command: &ToBoard) -> Vec<FromBoard> {
         self.send(command);
@@ -137,6 +172,28 @@ impl Board {
     /// Whose turn the idle loop takes it to be.
     pub(crate) fn turn(&self) -> Option<Turn> {
         self.controller.turn()
+    }
+}
+
+/// Pairs that are five ticks apart.
+struct FivesSource;
+
+impl PairSource for FivesSource {
+    fn pair(&mut self, dither: u32) -> Reading {
+        Reading {
+            cycles: u64::from(dither),
+            pre: u64::from(dither),
+            inner: u64::from(dither) + 5,
+            valid: true,
+        }
+    }
+
+    fn instructions(&self) -> Option<u32> {
+        None
+    }
+
+    fn dither_cycles(&mut self, steps: u32) -> u32 {
+        steps
     }
 }
 

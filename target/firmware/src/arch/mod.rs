@@ -4,11 +4,20 @@
 
 mod boot;
 mod cell;
+mod clock;
+pub(crate) mod cores;
 pub(crate) mod counter;
 pub(crate) mod cpu;
+pub(crate) mod dither;
 pub(crate) mod image;
 mod mmio;
+mod mmu;
+pub(crate) mod pair;
+pub(crate) mod pmu;
+pub(crate) mod psci;
+pub(crate) mod timer;
 mod vectors;
 
 pub(crate) use cell::{ClaimOnce, IrqCell};
+pub(crate) use clock::ArmArchCounter;
 pub(crate) use mmio::Mmio;

@@ -41,7 +41,10 @@ pub(crate) fn init() {
 
 /// What the board can do.
 pub(crate) fn capabilities() -> Capabilities {
-    let all = Capabilities::EDGE_IRQ.with(Capabilities::EDGE_POLL).with(Capabilities::ECHO);
+    let all = Capabilities::EDGE_IRQ
+        .with(Capabilities::EDGE_POLL)
+        .with(Capabilities::ECHO)
+        .with(Capabilities::PATH);
     if emulated() { all.with(Capabilities::EMULATED) } else { all }
 }
 
