@@ -11,11 +11,16 @@ use common::{Place, fixtures, image, text, virtual_bench};
 use ppsrig::names::{PathVariant, of_clock};
 use ppsrig::plan::CLOCK_IDS;
 use ppsrig::rig::symbols::Symbols;
+use ppsrig_wire::ClockId;
 
 /// Enough where every pair is the same.
 const FEW: [&str; 2] = ["--iterations", "100000"];
 /// A tick an instruction.
 const COUNTING: [&str; 2] = ["--counter-hz", "1000000000"];
+/// One build where any will do: each takes a boot of the board.
+const ONE: [&str; 2] = ["--variant", "inline-biased"];
+/// The clocks that are also measured; all are traced.
+const MEASURED: [ClockId; 2] = [ClockId::Realtime, ClockId::Monotonic];
 /// `inline-biased` may take this many instructions, and this share of what `indirect` takes.
 const MOST: u64 = 20;
 const MOST_SHARE: f64 = 0.80;
@@ -74,12 +79,12 @@ fn three_runs_of_one_image_give_the_same_figures_also_beside_a_busy_process() {
     let _turn = virtual_bench();
     let place = Place::new();
     // The slow counter: its phase at each read would give away any difference in time.
-    let first = summary(&ended_well(&path_run(&place, &[]).output().expect("ppsrig starts")));
-    let second = summary(&ended_well(&path_run(&place, &[]).output().expect("ppsrig starts")));
+    let first = summary(&ended_well(&path_run(&place, &ONE).output().expect("ppsrig starts")));
+    let second = summary(&ended_well(&path_run(&place, &ONE).output().expect("ppsrig starts")));
     assert!(first == second, "{}\n{}", text(&first), text(&second));
     let processor = processor();
     let _busy = Busy::on(&processor);
-    let plain = path_run(&place, &[]);
+    let plain = path_run(&place, &ONE);
     let mut pinned = Command::new("taskset");
     pinned.args(["-c", &processor]).arg(plain.get_program()).args(plain.get_args()).stdin(Stdio::null());
     for (name, value) in plain.get_envs() {
@@ -93,22 +98,19 @@ fn three_runs_of_one_image_give_the_same_figures_also_beside_a_busy_process() {
     place.wait_until_nothing_runs();
 }
 
-/// What the runs of all clocks count.
-fn measured(place: &Place) -> Counts {
+/// What a run counts.
+fn measured(place: &Place, clock_id: &str) -> Counts {
+    let arguments = [COUNTING[0], COUNTING[1], "--clock-id", clock_id];
+    let summary = summary(&ended_well(&path_run(place, &arguments).output().expect("ppsrig starts")));
     let mut counts = Counts::new();
-    for (clock, _) in CLOCK_IDS {
-        let arguments = [COUNTING[0], COUNTING[1], "--clock-id", of_clock(*clock)];
-        let stdout = ended_well(&path_run(place, &arguments).output().expect("ppsrig starts"));
-        let summary = summary(&stdout);
-        let mut rows = csv::Reader::from_reader(summary.as_slice());
-        for row in rows.deserialize::<BTreeMap<String, String>>().map(|row| row.expect("it is CSV")) {
-            if row["metric"] == "instructions" {
-                let count = row["value"].parse().unwrap_or_else(|_| panic!("not a whole number: {row:?}"));
-                counts.insert((row["variant"].clone(), row["clock_id"].clone()), count);
-            }
+    let mut rows = csv::Reader::from_reader(summary.as_slice());
+    for row in rows.deserialize::<BTreeMap<String, String>>().map(|row| row.expect("it is CSV")) {
+        if row["metric"] == "instructions" {
+            let count = row["value"].parse().unwrap_or_else(|_| panic!("not a whole number: {row:?}"));
+            counts.insert((row["variant"].clone(), row["clock_id"].clone()), count);
         }
     }
-    assert_eq!(counts.len(), CLOCK_IDS.len() * PathVariant::ALL.len(), "{counts:?}");
+    assert_eq!(counts.len(), PathVariant::ALL.len(), "{counts:?}");
     counts
 }
 
@@ -141,17 +143,20 @@ fn counts_of(trace: &str) -> Vec<(String, String, u64, u64)> {
 fn the_instructions_between_the_reads_are_those_of_the_table_and_of_the_trace() {
     let _turn = virtual_bench();
     let place = Place::new();
-    let counts = measured(&place);
     let traces: Vec<_> = CLOCK_IDS.iter().map(|(clock, _)| traced(&place, of_clock(*clock))).collect();
     let listing = traces.concat();
+    let mut counts = Counts::new();
     for (variant, clock_id, count, lines) in traces.iter().flat_map(|trace| counts_of(trace)) {
         assert_eq!(count, lines, "{variant} {clock_id}: the heading and its listing\n{listing}");
-        let counted = counts[&(variant.clone(), clock_id.clone())];
-        assert_eq!(count, counted, "{variant} {clock_id}: the trace and the count\n{listing}");
+        counts.insert((variant, clock_id), count);
     }
-    assert_eq!(traces.iter().map(|trace| counts_of(trace).len()).sum::<usize>(), counts.len());
+    assert_eq!(counts.len(), CLOCK_IDS.len() * PathVariant::ALL.len(), "{counts:?}");
+    for (build, count) in MEASURED.iter().flat_map(|clock| measured(&place, of_clock(*clock))) {
+        assert_eq!(counts[&build], count, "{build:?}: the trace and the count\n{listing}");
+    }
     check_order(&counts, &listing);
     check_table(&counts, &listing);
+    check_diff(&place, &traces[0]);
 }
 
 fn check_order(counts: &Counts, listing: &str) {
@@ -188,26 +193,24 @@ fn check_table(counts: &Counts, listing: &str) {
     }
 }
 
-#[test]
-fn a_diff_of_two_traces_shows_what_one_build_does_and_the_other_does_not() {
-    let _turn = virtual_bench();
-    let place = Place::new();
-    let trace = |variant: &str| {
-        let output = place.ppsrig(["trace", "--variant", variant]).output().expect("ppsrig starts");
-        bundle(&ended_well(&output)).to_owned()
+/// Two traces of the same do not differ; two builds do, in what one does and the other does not.
+fn check_diff(place: &Place, trace: &str) {
+    let heading = trace.lines().next().expect("a heading");
+    let section = |variant: &str| {
+        let start = trace.find(&format!("\n# {variant}, ")).expect("it was traced");
+        let length = trace[start + 2..].find("\n# ").map_or(trace.len() - start, |end| end + 2);
+        format!("{heading}\n{}", &trace[start..start + length])
     };
-    let (indirect, biased) = (trace("indirect"), trace("inline-biased"));
-    let diff =
-        |a: &Path, b: &Path| place.ppsrig(["trace", "--diff"]).args([a, b]).output().expect("ppsrig starts");
-    let same = diff(&indirect, &indirect.join("trace.txt"));
-    assert_eq!(
-        (same.status.code(), text(&same.stdout).as_str()),
-        (Some(0), "the same functions and instructions\n")
-    );
-    let other = diff(&indirect, &biased);
-    let stdout = text(&other.stdout);
-    assert_eq!(other.status.code(), Some(1), "{stdout}");
+    let indirect = place.file("indirect.txt", section("indirect"));
+    let biased = place.file("biased.txt", section("inline-biased"));
+    let diff = |a: &Path, b: &Path| {
+        let output = place.ppsrig(["trace", "--diff"]).args([a, b]).output().expect("ppsrig starts");
+        (output.status.code(), text(&output.stdout))
+    };
+    assert_eq!(diff(&indirect, &indirect), (Some(0), "the same functions and instructions\n".to_owned()));
+    let (code, shown) = diff(&indirect, &biased);
+    assert_eq!(code, Some(1), "{shown}");
     // The call through the read pointer.
-    assert!(stdout.lines().any(|line| line.starts_with('-') && line.contains("blr x")), "{stdout}");
-    assert!(stdout.lines().any(|line| line.starts_with('+')), "{stdout}");
+    assert!(shown.lines().any(|line| line.starts_with('-') && line.contains("  blr x")), "{shown}");
+    assert!(shown.lines().any(|line| line.starts_with('+')), "{shown}");
 }

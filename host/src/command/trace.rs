@@ -70,8 +70,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     watch.catch_signals().context("cannot catch signals")?;
     let bench = args.bench.read()?;
     bench.check_image(args.image.as_deref(), true)?;
+    chosen(&args.variant)?;
     let (bundle, files) = Bundle::create(&args.out, &format!("{}-trace", bench.name()), Timestamp::now())?;
     let log = Recorder::new(&watch).log("rig", files.rig);
+    eprintln!("loading and stepping the board");
     let traced = take(args, &bench, &bundle, &log, &watch);
     match &traced {
         Ok(_) => log.did(&RigEvent::Finished),
@@ -99,12 +101,11 @@ fn take(
     let (image, symbols) = (Image::read(path)?, Symbols::read(path)?);
     let target = Target { selector: board.probe.clone(), chip: board.chip.clone() };
     let _lock = ProbeLock::acquire(&target.selector)?;
+    let wanted = Traced { target: &target, path, image: &image, symbols: &symbols, bench: &up.bench };
+    let variants = chosen(&args.variant)?;
+    let executed = trace(&wanted, (&variants, args.clock_id), log, watch)?;
     let mut text = heading(path, &image, &symbols);
-    let variants = if args.variant.is_empty() { PathVariant::ALL } else { &args.variant };
-    for &variant in variants {
-        eprintln!("tracing {variant}");
-        let wanted = Traced { target: &target, path, image: &image, symbols: &symbols, bench: &up.bench };
-        let executed = trace(&wanted, (variant, args.clock_id), log, watch)?;
+    for (variant, executed) in variants.iter().zip(executed) {
         let lines = executed.iter().map(|one| Line {
             address: one.address,
             word: one.word,
@@ -116,6 +117,14 @@ fn take(
         text += &listing.text();
     }
     Ok(text)
+}
+
+/// Those that were named, or all.
+fn chosen(named: &[PathVariant]) -> anyhow::Result<Vec<PathVariant>> {
+    for (index, variant) in named.iter().enumerate() {
+        ensure!(!named[..index].contains(variant), "--variant: {variant} is there twice");
+    }
+    Ok(if named.is_empty() { PathVariant::ALL } else { named }.to_vec())
 }
 
 fn heading(path: &Path, image: &Image, symbols: &Symbols) -> String {

@@ -58,21 +58,23 @@ pub struct Traced<'a> {
     pub bench: &'a BenchFile,
 }
 
-/// Loads the board and steps it: the instructions from the caller's read to the read inside, both among them.
+/// Loads the board and steps it through each build: the instructions from the caller's read to the read inside, both
+/// among them, in the order of `variants`, of which none is there twice.
 ///
 /// # Errors
 /// [`TraceError`]
 pub fn trace(
     traced: &Traced<'_>,
-    (variant, clock_id): (PathVariant, ClockId),
+    (variants, clock_id): (&[PathVariant], ClockId),
     log: &Log,
     watch: &Watch,
-) -> Result<Vec<Executed>, TraceError> {
-    let symbol = format!("ppsrig_pair_{}", variant.name().replace('-', "_"));
-    let from = callers_read(traced.image, traced.symbols, &symbol)
-        .ok_or_else(|| TraceError::NoCaller { path: traced.path.display().to_string(), symbol })?;
-    let frames = mailbox(&[command(traced.bench, variant, clock_id)]);
-    let load = Load { image: traced.path.to_owned(), mailbox: frames };
+) -> Result<Vec<Vec<Executed>>, TraceError> {
+    let from = variants.iter().map(|&variant| callers_read(traced, variant)).collect::<Result<_, _>>()?;
+    let commands: Vec<_> = (1..)
+        .zip(variants)
+        .map(|(window, &variant)| command(traced.bench, window, (variant, clock_id)))
+        .collect();
+    let load = Load { image: traced.path.to_owned(), mailbox: mailbox(&commands) };
     let began = log.clock().now();
     let task = Task::Trace { target: traced.target.clone(), load, from };
     let result = probe::perform(&task, watch, &mut |step| log::debug!("{step:?}"));
@@ -80,20 +82,25 @@ pub fn trace(
         Ok(performed) => performed.report.operations,
         Err(error) => error.operations(),
     };
-    log.did(&RigEvent::ProbeUsed { purpose: format!("trace {variant}"), began, operations });
+    log.did(&RigEvent::ProbeUsed { purpose: "trace".to_owned(), began, operations });
     Ok(result?.executed)
 }
 
-/// The address of the first instruction after the symbol that reads the counter.
-fn callers_read(image: &Image, symbols: &Symbols, symbol: &str) -> Option<u64> {
-    let start = symbols.address_of(symbol)?;
-    (start..start + 4 * CALLER).step_by(4).find(|&address| image.word(address).is_some_and(is_counter_read))
+/// The address of the first instruction of the build's caller that reads the counter.
+fn callers_read(traced: &Traced<'_>, variant: PathVariant) -> Result<u64, TraceError> {
+    let symbol = format!("ppsrig_pair_{}", variant.name().replace('-', "_"));
+    let reads = |&address: &u64| traced.image.word(address).is_some_and(is_counter_read);
+    let found = traced
+        .symbols
+        .address_of(&symbol)
+        .and_then(|start| (start..start + 4 * CALLER).step_by(4).find(reads));
+    found.ok_or_else(|| TraceError::NoCaller { path: traced.path.display().to_string(), symbol })
 }
 
-fn command(bench: &BenchFile, variant: PathVariant, clock_id: ClockId) -> ToBoard {
+fn command(bench: &BenchFile, window: u32, (variant, clock_id): (PathVariant, ClockId)) -> ToBoard {
     let (cycles, ticks) = ratio(bench.board.cpu_hz, bench.board.counter_hz);
     let plan = PathPlan {
-        window: 1,
+        window,
         variant: path_variant(variant),
         clock_id,
         iterations: ITERATIONS,

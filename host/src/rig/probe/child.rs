@@ -105,7 +105,7 @@ impl Session {
                     progress(step);
                 }
                 Line::Reply(Reply::Probes(probes)) => performed.probes = probes,
-                Line::Reply(Reply::Executed(executed)) => performed.executed = executed,
+                Line::Reply(Reply::Executed(executed)) => performed.executed.push(executed),
                 Line::Reply(Reply::Done(report)) => return Ok(Performed { report, ..performed }),
                 Line::Reply(Reply::Failed { reason, operations }) => {
                     return Err(ProbeError::Failed { reason, operations });

@@ -46,15 +46,15 @@ pub enum Task {
         /// What is written.
         load: Load,
     },
-    /// The same, but stop at an address, and from there execute one instruction after another, up to the next that reads
-    /// the counter.
+    /// The same, but stop at an address, from there execute one instruction after another up to the next that reads the
+    /// counter, and go on to the next address.
     Trace {
         /// The board.
         target: Target,
         /// What is written.
         load: Load,
-        /// Where stepping begins: an instruction that reads the counter.
-        from: u64,
+        /// Where stepping begins, in the order in which the core comes there: instructions that read the counter.
+        from: Vec<u64>,
     },
 }
 
@@ -91,9 +91,9 @@ pub struct Performed {
     pub report: Report,
     /// [`Task::List`]: the probes that are plugged in.
     pub probes: Vec<ListedProbe>,
-    /// [`Task::Trace`]: the instructions from the one where stepping began to the next that reads the counter, both among
-    /// them.
-    pub executed: Vec<Executed>,
+    /// [`Task::Trace`]: for each address the instructions from the one where stepping began to the next that reads the
+    /// counter, both among them.
+    pub executed: Vec<Vec<Executed>>,
 }
 
 /// A chip behind a probe.
@@ -113,7 +113,7 @@ pub enum Reply {
     Progress(Progress),
     /// The probes that are plugged in.
     Probes(Vec<ListedProbe>),
-    /// The instructions that were stepped through.
+    /// The instructions that were stepped through from one address on.
     Executed(Vec<Executed>),
     /// Done. The last line.
     Done(Report),

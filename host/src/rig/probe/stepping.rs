@@ -28,7 +28,7 @@ pub const fn is_counter_read(word: u32) -> bool {
 }
 
 impl Loader<'_, '_> {
-    /// Lets a loaded core run to `from`, then steps it up to the next read of the counter. It stays halted.
+    /// Lets a halted core run to `from`, then steps it up to the next read of the counter. It stays halted.
     pub(super) fn trace(&mut self, from: u64) -> Result<Vec<Executed>, String> {
         self.run_to(from)?;
         let mut executed = Vec::new();

@@ -66,8 +66,8 @@ fn perform(task: &Task) -> Reply {
             Ok(Report::default())
         }
         Task::Attach(target) => check(target, &mut operations),
-        Task::Load { target, load } => load_image(target, load, None, &mut operations),
-        Task::Trace { target, load, from } => load_image(target, load, Some(*from), &mut operations),
+        Task::Load { target, load } => load_image(target, load, &[], &mut operations),
+        Task::Trace { target, load, from } => load_image(target, load, from, &mut operations),
     };
     match result {
         Ok(report) => Reply::Done(report),
@@ -96,11 +96,11 @@ fn check(target: &Target, operations: &mut u64) -> Result<Report, String> {
     Ok(Report { attach_ns: load::nanos(started), operations: *operations, ..Report::default() })
 }
 
-/// Loads, then lets the core run, or steps it from an address on.
+/// Loads and lets the core run; steps it from each of these addresses on.
 fn load_image(
     target: &Target,
     load: &Load,
-    step_from: Option<u64>,
+    step_from: &[u64],
     operations: &mut u64,
 ) -> Result<Report, String> {
     let path = &load.image;
@@ -115,10 +115,10 @@ fn load_image(
     let core = session.core(0).map_err(|error| no_core(target, &error))?;
     let mut loader = Loader { core, operations, progress: &mut progress };
     let mut report = loader.load(&image, started)?;
-    match step_from {
-        None => loader.start()?,
-        Some(from) => say(&Reply::Executed(loader.trace(from)?)),
+    for &from in step_from {
+        say(&Reply::Executed(loader.trace(from)?));
     }
+    loader.start()?;
     report.operations = *operations;
     Ok(report)
 }
