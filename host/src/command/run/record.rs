@@ -89,7 +89,7 @@ impl Recording<'_> {
                 None => self.bring_up()?,
             };
             self.board_session(&up.bench, &session, logs, progress)
-                .with_context(|| format!("session {}", session.title))?;
+                .with_context(|| format!("{} was not measured", session.title))?;
             if self.plan.clock == Clock::Live {
                 kept = Some(up);
             }
