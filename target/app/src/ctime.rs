@@ -181,7 +181,7 @@ impl<'a, A: Arch, B: Build> Worker<'a, A, B> {
 
     fn operate(&mut self) {
         let word = self.random.next();
-        if word % LOOK_ONE_IN == 0 {
+        if word.is_multiple_of(LOOK_ONE_IN) {
             let whose = (word >> 32) % self.cores;
             self.shared.inodes[whose as usize % CORES].fill_mg_cmtime();
         }

@@ -2,7 +2,7 @@
 
 use ppsrig_wire::{AckOutcome, CORES, Capabilities, CtimeDone, CtimePlan, FromBoard, PathPlan};
 
-use crate::path::{self, PairSource, PathRun};
+use crate::path::{self, PairSource, PathMemory, PathRun};
 
 /// What the firmware is to work at, between two passes of its idle loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ enum Ctime {
 /// The board's measurements, one at a time.
 #[derive(Debug)]
 pub struct Measuring<'a> {
-    path: &'a mut PathRun,
+    path: PathRun<'a>,
     ctime: Ctime,
     /// Cores that can work.
     cores: u8,
@@ -40,10 +40,10 @@ pub struct Measuring<'a> {
 }
 
 impl<'a> Measuring<'a> {
-    /// None runs. `cores`: how many the board has.
+    /// None runs. `memory` is what paths are counted in, `cores` how many the board has.
     #[must_use]
-    pub const fn new(path: &'a mut PathRun, cores: u8) -> Self {
-        Self { path, ctime: Ctime::Idle, cores, latest: None }
+    pub const fn new(memory: &'a mut PathMemory, cores: u8) -> Self {
+        Self { path: PathRun::new(memory), ctime: Ctime::Idle, cores, latest: None }
     }
 
     /// Whether one runs, its messages included.

@@ -38,8 +38,9 @@ impl UniformDraw {
     /// Draws below `bound`, from the sequence of `seed`. A bound of 0 draws 0, as a bound of 1 does.
     #[must_use]
     pub const fn new(seed: u64, bound: u32) -> Self {
-        let bound = if bound == 0 { 1 } else { bound as u64 };
-        Self { random: SplitMix64::new(seed), bound, threshold: bound.wrapping_neg() % bound }
+        let bound = bound as u64;
+        let threshold = if bound == 0 { 0 } else { bound.wrapping_neg() % bound };
+        Self { random: SplitMix64::new(seed), bound, threshold }
     }
 
     /// The next value.

@@ -15,7 +15,7 @@ mod path;
 mod report;
 
 use heapless::{String, spsc::Queue};
-use ppsrig_app::{CaptureRing, Capturer, Controller, Measuring, path::PathRun};
+use ppsrig_app::{CaptureRing, Capturer, Controller, Measuring, path::PathMemory};
 use ppsrig_timekeeping::{Clocksource, ClocksourceFlags, ClocksourceId, Timekeeper};
 use ppsrig_wire::Identity;
 
@@ -37,7 +37,7 @@ static RECEIVED: ClaimOnce<Queue<u8, RECEIVED_BYTES>> = ClaimOnce::new(Queue::ne
 static CLOCKSOURCE: ClaimOnce<Option<Clocksource>> = ClaimOnce::new(None);
 static TIMEKEEPER: ClaimOnce<Option<Timekeeper<ArmArchCounter>>> = ClaimOnce::new(None);
 static CAPTURES: ClaimOnce<CaptureRing> = ClaimOnce::new(CaptureRing::new());
-static PATH: ClaimOnce<PathRun> = ClaimOnce::new(PathRun::new());
+static PATH: ClaimOnce<PathMemory> = ClaimOnce::new(PathMemory::new());
 static CTIME: ClaimOnce<Option<Job>> = ClaimOnce::new(None);
 
 /// Entered once by the boot code on the first core: interrupts are masked, MMU, stack and FP unit are usable, the bss is

@@ -60,15 +60,35 @@ enum Stage {
     SendDone,
 }
 
-/// One path measurement, from its plan to its last message. It is large, so it is made once.
+/// What a measurement counts in. It is large, and apart from the rest because it is all zeros as made: an image need not hold it.
 #[derive(Debug)]
-pub struct PathRun {
-    stage: Stage,
-    plan: Option<PathPlan>,
-    delays: UniformDraw,
+pub struct PathMemory {
     ticks: TickHistogram,
     phases: Phases,
     raw: Vec<Pair, RAW>,
+}
+
+impl PathMemory {
+    /// Nothing counted.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { ticks: TickHistogram::new(), phases: Phases::new(), raw: Vec::new() }
+    }
+}
+
+impl Default for PathMemory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// One path measurement, from its plan to its last message.
+#[derive(Debug)]
+pub struct PathRun<'a> {
+    stage: Stage,
+    plan: Option<PathPlan>,
+    delays: UniformDraw,
+    memory: &'a mut PathMemory,
     raw_sent: usize,
     batch: u16,
     /// Pairs counted in this batch.
@@ -109,17 +129,15 @@ const fn batch_size(plan: &PathPlan, batch: u16) -> u32 {
     plan.iterations / batches + ((batch as u32) < plan.iterations % batches) as u32
 }
 
-impl PathRun {
+impl<'a> PathRun<'a> {
     /// One that has nothing to do.
     #[must_use]
-    pub const fn new() -> Self {
+    pub const fn new(memory: &'a mut PathMemory) -> Self {
         Self {
             stage: Stage::Idle,
             plan: None,
             delays: UniformDraw::new(0, 1),
-            ticks: TickHistogram::new(),
-            phases: Phases::new(),
-            raw: Vec::new(),
+            memory,
             raw_sent: 0,
             batch: 0,
             in_batch: 0,
@@ -130,9 +148,9 @@ impl PathRun {
     /// Begins a measurement. The plan must be [`feasible`].
     pub fn start(&mut self, plan: PathPlan) {
         self.delays = UniformDraw::new(plan.seed, if plan.dither { plan.dither_steps } else { 1 });
-        self.ticks.clear();
-        self.phases.restart(&plan);
-        self.raw.clear();
+        self.memory.ticks.clear();
+        self.memory.phases.restart(&plan);
+        self.memory.raw.clear();
         self.batch = 0;
         self.in_batch = 0;
         self.totals = Totals::NONE;
@@ -181,12 +199,12 @@ impl PathRun {
     #[inline]
     fn count(&mut self, reading: &Reading, raw: bool) {
         let delta = reading.inner.wrapping_sub(reading.pre);
-        self.ticks.count(delta);
-        self.phases.count(reading.cycles, reading.pre);
+        self.memory.ticks.count(delta);
+        self.memory.phases.count(reading.cycles, reading.pre);
         self.totals.invalid += u32::from(!reading.valid);
         if raw {
             let delta = u32::try_from(delta).unwrap_or(u32::MAX);
-            let _room = self.raw.push(Pair { pre: reading.pre, delta });
+            let _room = self.memory.raw.push(Pair { pre: reading.pre, delta });
         }
     }
 
@@ -201,12 +219,12 @@ impl PathRun {
                     if let Some(message) = self.pairs(window) {
                         return Some(message);
                     }
-                    self.raw.clear();
+                    self.memory.raw.clear();
                     let complete = self.in_batch == batch_size(&plan, self.batch);
                     self.stage = if complete { Stage::SendTicks } else { Stage::Measure };
                 }
                 Stage::SendTicks => {
-                    let entries = self.ticks.piece();
+                    let entries = self.memory.ticks.piece();
                     if !entries.is_empty() {
                         return Some(FromBoard::TickCounts(TickCounts {
                             window,
@@ -216,7 +234,7 @@ impl PathRun {
                     }
                     self.next_batch(&plan);
                 }
-                Stage::SendPhases => match self.phases.piece() {
+                Stage::SendPhases => match self.memory.phases.piece() {
                     Some((first, counts)) => {
                         return Some(FromBoard::PhaseCounts(PhaseCounts { window, first, counts }));
                     }
@@ -231,7 +249,7 @@ impl PathRun {
     }
 
     fn pairs(&mut self, window: u32) -> Option<FromBoard> {
-        let rest = self.raw.get(self.raw_sent..).filter(|rest| !rest.is_empty())?;
+        let rest = self.memory.raw.get(self.raw_sent..).filter(|rest| !rest.is_empty())?;
         let pairs: Vec<Pair, { ppsrig_wire::PAIRS }> =
             rest.iter().copied().take(ppsrig_wire::PAIRS).collect();
         let first = self.totals.iterations - rest.len() as u32;
@@ -240,8 +258,8 @@ impl PathRun {
     }
 
     fn next_batch(&mut self, plan: &PathPlan) {
-        self.totals.overflow += self.ticks.overflow();
-        self.ticks.clear();
+        self.totals.overflow += self.memory.ticks.overflow();
+        self.memory.ticks.clear();
         self.in_batch = 0;
         self.batch += 1;
         self.stage = if self.batch < plan.batches { Stage::Measure } else { Stage::SendPhases };
@@ -249,14 +267,8 @@ impl PathRun {
 
     fn done(&self, window: u32) -> PathDone {
         let Totals { iterations, overflow, invalid, dither_cycles, instructions } = self.totals;
-        let phase_disagreements = self.phases.disagreements();
+        let phase_disagreements = self.memory.phases.disagreements();
         PathDone { window, iterations, phase_disagreements, overflow, invalid, dither_cycles, instructions }
-    }
-}
-
-impl Default for PathRun {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

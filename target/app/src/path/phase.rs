@@ -20,9 +20,10 @@ pub(super) struct Phases {
 }
 
 impl Phases {
+    /// To be restarted before the first pair.
     pub(super) const fn new() -> Self {
         let bins = [0; MAX_RATIO_CYCLES as usize];
-        Self { bins, ratio_cycles: 1, ratio_ticks: 1, origin: None, disagreements: 0, cursor: 0 }
+        Self { bins, ratio_cycles: 0, ratio_ticks: 0, origin: None, disagreements: 0, cursor: 0 }
     }
 
     /// Forgets everything, for a window with this plan, whose ratio was checked.

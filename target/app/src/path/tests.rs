@@ -65,7 +65,8 @@ fn plan() -> PathPlan {
 
 /// Runs a plan to its end, and returns all its messages.
 fn run(plan: PathPlan, machine: &mut Machine) -> Vec<FromBoard> {
-    let mut run = Box::new(PathRun::new());
+    let mut memory = Box::new(PathMemory::new());
+    let mut run = PathRun::new(&mut memory);
     run.start(plan);
     let mut messages = Vec::new();
     while run.running() {

@@ -2,7 +2,7 @@
 
 use ppsrig_app::{
     Action, CaptureRing, Capturer, Controller, Edge, Measuring, Turn, Work,
-    path::{PairSource, PathRun, Reading},
+    path::{PairSource, PathMemory, Reading},
 };
 use ppsrig_wire::{
     AckOutcome, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, CtimeDone,
@@ -48,7 +48,7 @@ impl Board {
             controller: Controller::new(
                 identity,
                 reader,
-                Measuring::new(Box::leak(Box::new(PathRun::new())), CORES),
+                Measuring::new(Box::leak(Box::new(PathMemory::new())), CORES),
             ),
             capturer: Capturer::new(writer),
             link: Accumulator::new(),
