@@ -56,7 +56,8 @@ fn simulated(law: Law, dither: bool, seed: u64) -> PathWindow {
                 Law::Locked => start,
             };
             let phase = if dither { (start + random.below(RATIO)) % RATIO } else { start };
-            let latency = if (draw >> 32) % u64::from(RARE) == 0 { LONG } else { LEAST + part(16, JITTER) };
+            let latency =
+                if (draw >> 32).is_multiple_of(u64::from(RARE)) { LONG } else { LEAST + part(16, JITTER) };
             batch[ticks[(phase + latency) as usize] as usize] += 1;
             phases[phase as usize] += 1;
         }

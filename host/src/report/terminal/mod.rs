@@ -19,6 +19,8 @@ use crate::plan::RunRecord;
 
 /// Disturbances of a session that are told one by one.
 const SHOWN: usize = 5;
+/// Reasons of the verdict that are told.
+const REASONS: usize = 8;
 /// Columns of the report.
 pub(super) const WIDTH: u16 = 80;
 
@@ -79,12 +81,17 @@ fn heading(record: &RunRecord, analysis: &Analysis) -> String {
 }
 
 fn verdict(analysis: &Analysis) -> String {
-    let outcome = analysis.verdict.outcome;
-    let reasons = analysis.verdict.reasons.iter().enumerate().map(|(index, reason)| match index {
+    let (outcome, reasons) = (analysis.verdict.outcome, &analysis.verdict.reasons);
+    let told = reasons.iter().take(REASONS).enumerate().map(|(index, reason)| match index {
         0 => ("verdict", format!("{outcome} (exit {}): {reason}", outcome.exit())),
         _ => ("", reason.clone()),
     });
-    pairs(&reasons.collect::<Vec<_>>())
+    let mut rows: Vec<_> = told.collect();
+    let more = reasons.len().saturating_sub(REASONS);
+    if more > 0 {
+        rows.push(("", format!("and {more} more reasons, in {}", super::SUMMARY_JSON)));
+    }
+    pairs(&rows)
 }
 
 /// A borderless table that fits the width.

@@ -49,7 +49,7 @@ fn figure<'a>(analysis: &'a PathAnalysis, variant: &Variant, metric: &str) -> Op
 
 fn figures(analysis: &PathAnalysis) -> String {
     let mut table = plain();
-    let headers = ["mean", "95 % from", "to", "U", "bias bound", "read overhead", "P(D>=1)", "instr."];
+    let headers = ["mean", "95 % from", "to", "U", "bias bound", "instr."];
     table.set_header([Cell::new("  ns")].into_iter().chain(headers.map(right)));
     for variant in &analysis.variants {
         let value = |metric: &str| figure(analysis, variant, metric).and_then(|figure| figure.value);
@@ -62,8 +62,6 @@ fn figures(analysis: &PathAnalysis) -> String {
             optional(interval.map(|(_, high)| high)),
             optional(mean.and_then(|mean| mean.uncertainty)),
             optional(value("bias_bound")),
-            optional(value("read_overhead")),
-            optional(value("p_ge_1")),
             optional(value("instructions")),
         ]);
     }
@@ -98,6 +96,16 @@ fn facts(analysis: &PathAnalysis) -> Vec<(&'static str, String)> {
     let several = analysis.variants.iter().any(|one| one.mean.is_some_and(|mean| mean.between_sessions));
     let units = if several { "session means" } else { "batch means, within-session" };
     rows.push(("  95 %", format!("Student's t, {units}")));
+    rows.push(("  read overhead", "taken off the mean; two reads with nothing between them".to_owned()));
+    for variant in &analysis.variants {
+        let value = |metric: &str| figure(analysis, variant, metric).and_then(|figure| figure.value);
+        let (overhead, advanced) = (value("read_overhead"), value("p_ge_1"));
+        if let (Some(overhead), Some(advanced)) = (overhead, advanced) {
+            let n = figure(analysis, variant, "mean").map_or(0, |mean| mean.n);
+            let what = format!("{}: {overhead} ns; P(D>=1) {advanced} of {n} pairs", variant.variant);
+            rows.push(("", what));
+        }
+    }
     for variant in analysis.variants.iter().filter(|variant| !variant.components.is_empty()) {
         rows.push(("  U of", format!("{}: {}", variant.variant, components(&variant.components))));
     }
