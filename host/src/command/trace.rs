@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use ppsrig_wire::ClockId;
 
 use super::{bench, say};
+use crate::bench_file::BenchFile;
 use crate::bundle::{self, Bundle};
 use crate::events::RigEvent;
 use crate::names::{self, Clock, PathVariant};
@@ -22,14 +23,15 @@ use crate::rig::trace::{Traced, trace};
 use crate::rig::watch::Watch;
 
 /// The file that a trace is kept in.
-const TRACE: &str = "trace.txt";
+pub(super) const TRACE: &str = "trace.txt";
 
 /// Lists what really runs between the two counter reads of a snapshot
 ///
 /// Loads the board, lets it run to the caller's counter read of the `path` measurement, and steps the core through the debug
 /// port up to the read inside the snapshot function: each instruction with its address, its function and its assembler
 /// notation. On a virtual bench the core counts instructions meanwhile, as with `run --clock exact`, and the number of
-/// instructions is the one that `run` measures. The listing is kept in a bundle as trace.txt.
+/// instructions is the one that `run` measures. The listing is kept in a bundle as trace.txt; a run of `path` leaves one as
+/// well.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -96,14 +98,26 @@ fn take(
     let clock = if bench.declared.board.emulated { Clock::Exact } else { Clock::Live };
     let stderr = bundle.dir().join(bundle::names::RAW).join(bundle::names::BRING_UP);
     let up = bench.bring_up(Some(&stderr), &bench::How { clock, ..bench::How::default() }, watch)?;
-    let board = &up.bench.board;
-    let path = args.image.as_ref().unwrap_or(&board.image);
+    let path = args.image.as_ref().unwrap_or(&up.bench.board.image);
+    listing(&up.bench, path, (&chosen(&args.variant)?, args.clock_id), log, watch)
+}
+
+/// Traces these builds on a bench that is up: the text of trace.txt.
+///
+/// # Errors
+/// What failed, on what, and what to try.
+pub(super) fn listing(
+    bench: &BenchFile,
+    path: &Path,
+    (variants, clock_id): (&[PathVariant], ClockId),
+    log: &Log,
+    watch: &Watch,
+) -> anyhow::Result<String> {
     let (image, symbols) = (Image::read(path)?, Symbols::read(path)?);
-    let target = Target { selector: board.probe.clone(), chip: board.chip.clone() };
+    let target = Target { selector: bench.board.probe.clone(), chip: bench.board.chip.clone() };
     let _lock = ProbeLock::acquire(&target.selector)?;
-    let wanted = Traced { target: &target, path, image: &image, symbols: &symbols, bench: &up.bench };
-    let variants = chosen(&args.variant)?;
-    let executed = trace(&wanted, (&variants, args.clock_id), log, watch)?;
+    let traced = Traced { target: &target, path, image: &image, symbols: &symbols, bench };
+    let executed = trace(&traced, (variants, clock_id), log, watch)?;
     let mut text = heading(path, &image, &symbols);
     for (variant, executed) in variants.iter().zip(executed) {
         let lines = executed.iter().map(|one| Line {
@@ -111,7 +125,7 @@ fn take(
             word: one.word,
             place: symbols.around(one.address).map(|(name, offset)| (name.to_owned(), offset)),
         });
-        let clock_id = names::of_clock(args.clock_id).to_owned();
+        let clock_id = names::of_clock(clock_id).to_owned();
         let listing = Listing { variant: variant.name().to_owned(), clock_id, lines: lines.collect() };
         text += "\n";
         text += &listing.text();

@@ -10,10 +10,11 @@ use super::progress::Progress;
 use crate::analysis::seconds;
 use crate::analysis::seconds::Reference as _;
 use crate::bench_file::{BenchFile, CommandBy};
-use crate::bundle::{Bundle, RawFiles, names};
+use crate::bundle::{self, Bundle, RawFiles, names};
 use crate::command::bench::{Bench, How, UpBench};
+use crate::command::trace;
 use crate::events::{self, RigEvent};
-use crate::names::{Clock, Measurement};
+use crate::names::{Clock, Measurement, PathVariant};
 use crate::plan::{Conditions, Plan, Provenance, RunRecord};
 use crate::rig::image::Image;
 use crate::rig::link::{Link, Needs};
@@ -75,12 +76,48 @@ impl Recording<'_> {
             self.write_record(&up, &image, None)?;
         }
         drop(lock);
-        self.board_sessions(up, logs, progress)
+        let kept = self.board_sessions(up, logs, progress)?;
+        match &self.plan.path {
+            Some(path) => self.trace(kept, &path.variants, logs, progress),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps the instructions that `path` measured beside its figures. They stand without it.
+    fn trace(
+        &self,
+        kept: Option<UpBench>,
+        variants: &[PathVariant],
+        logs: &Logs,
+        progress: &Progress,
+    ) -> anyhow::Result<()> {
+        let take = |up: UpBench| {
+            let image = self.image.unwrap_or(&up.bench.board.image);
+            trace::listing(&up.bench, image, (variants, self.plan.clock_id), &logs.rig, self.watch)
+        };
+        progress.line("trace: stepping the board through what it measured");
+        match kept.map_or_else(|| self.bring_up(), Ok).and_then(take) {
+            Ok(text) => {
+                bundle::write_files(self.bundle.dir(), &[(trace::TRACE, text)])?;
+                Ok(())
+            }
+            Err(error) => {
+                self.watch.check()?;
+                progress.line(&format!("no trace.txt: {error:#}"));
+                Ok(())
+            }
+        }
     }
 
     /// The sessions of `path` and `ctime`. In exact mode the bench comes up anew for each: only a board that was never
     /// released counts from the same moment each time.
-    fn board_sessions(&self, up: UpBench, logs: &Logs, progress: &mut Progress) -> anyhow::Result<()> {
+    /// Returns the bench if it can still be used.
+    fn board_sessions(
+        &self,
+        up: UpBench,
+        logs: &Logs,
+        progress: &mut Progress,
+    ) -> anyhow::Result<Option<UpBench>> {
         let mut kept = Some(up);
         for session in jobs::sessions(self.plan, &self.bench.declared) {
             progress.line(&session.title);
@@ -94,7 +131,7 @@ impl Recording<'_> {
                 kept = Some(up);
             }
         }
-        Ok(())
+        Ok(kept)
     }
 
     fn board_session(
