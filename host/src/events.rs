@@ -2,9 +2,10 @@
 //!
 //! Every event carries the host time at which its last byte arrived, or at which the rig acted.
 
-use ppsrig_wire::FromBoard;
+use ppsrig_wire::{ClockId, FromBoard};
 use serde::{Deserialize, Serialize};
 
+use crate::names::{CtimeVariant, PathPart, PathVariant};
 use crate::units::{GpsSecond, HostNanos, Picos};
 
 /// An event with its host arrival time.
@@ -17,6 +18,10 @@ pub struct Stamped<E> {
 }
 
 /// What the link to the board delivered.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every event is a frame, and boxing each would only cost"
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BoardEvent {
     /// A whole frame.
@@ -210,6 +215,48 @@ pub enum RigEvent {
     WindowClosed {
         /// The window's number.
         window: u32,
+    },
+    /// The board was told to measure one part of a `path` session: over the link it acknowledged that; in exact mode
+    /// the command stands in its mailbox, in this order, and the board has not been released yet.
+    PathStarted {
+        /// The window's number, different for each window of a run, whatever is measured.
+        window: u32,
+        /// Counts the variant's sessions from 1: with two sessions, three variants come as 1 1 1 2 2 2.
+        session: u32,
+        /// The session's variant.
+        variant: PathVariant,
+        /// The clock that the snapshot function is asked for.
+        #[serde(with = "crate::names::clock_name")]
+        clock_id: ClockId,
+        /// What of the session it is.
+        what: PathPart,
+        /// Known delay put into the measured path, in CPU cycles; 0 but for the ladder.
+        added_delay: u32,
+        /// Pairs of counter reads.
+        iterations: u32,
+        /// Equal parts that they are counted in.
+        batches: u16,
+        /// Whether a random delay comes before each pair.
+        dither: bool,
+        /// It is uniform over so many steps of one CPU cycle: a whole number of ticks.
+        dither_steps: u32,
+        /// The session's seed.
+        seed: u64,
+    },
+    /// The board was told to run the inode timestamp workload, as above.
+    CtimeStarted {
+        /// The window's number.
+        window: u32,
+        /// Counts the variant's sessions from 1.
+        session: u32,
+        /// The session's variant.
+        variant: CtimeVariant,
+        /// Cores that run it.
+        cores: u8,
+        /// Operations of all cores together.
+        operations: u64,
+        /// The session's seed.
+        seed: u64,
     },
     /// The run ended early.
     Stopped {

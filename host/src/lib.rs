@@ -3,7 +3,7 @@
 //! Layers, top to bottom; a module imports only what stands below it:
 //! `command` -> `rig`, `bundle`, `analysis`, `report`; `rig` -> `link`, `formats`, `events`; `bundle` -> `formats`,
 //! `events`; `report` -> `analysis`, `events`, `units`; `analysis` -> `events`, `units`; `formats` -> `events`, `units`;
-//! `events` -> `units`. `command` and `rig` also use `stderr`. `analysis` and `formats` do no I/O and read no clock.
+//! `events` -> `names`, `units`. `command` and `rig` also use `stderr`. `analysis` and `formats` do no I/O and read no clock.
 //!
 //! A run is a recording followed by a replay: `rig` records into the bundle, and every figure is then computed by pure
 //! functions over what the bundle holds.
@@ -17,6 +17,7 @@ pub mod bundle;
 pub mod command;
 pub mod events;
 pub mod formats;
+pub mod names;
 pub mod plan;
 pub mod report;
 pub mod rig;

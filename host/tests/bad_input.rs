@@ -38,12 +38,52 @@ fn a_pulse_that_does_not_fit_its_period_is_refused_with_what_would() {
 }
 
 #[test]
-fn what_this_version_cannot_do_is_said() {
-    refused(&["run", "--measure", "path"], &["--measure path", "not in this version"]);
-    refused(&["run", "--measure", "edge,ctime"], &["--measure ctime", "not in this version"]);
-    refused(&["run", "--clock", "exact"], &["--clock exact", "not in this version"]);
+fn names_that_mean_nothing_are_refused_with_those_that_do() {
+    refused(&["run", "--measure", "latency"], &["edge, path, ctime"]);
     refused(&["run", "--mode", "both"], &["irq, poll, alternate"]);
     refused(&["run", "--clock-id", "tai"], &["realtime, monotonic, monotonic-raw, boottime"]);
+    refused(&["run", "--clock", "virtual"], &["live, exact"]);
+    refused(
+        &["run", "--measure", "path", "--variant", "fast"],
+        &["--variant fast", "indirect, inline, inline-biased"],
+    );
+    refused(&["run", "--measure", "path", "--dither", "some"], &["on or off"]);
+    refused(&["trace", "--variant", "coarse"], &["indirect, inline, inline-biased"]);
+}
+
+#[test]
+fn what_a_measurement_cannot_do_is_refused() {
+    refused(&["run", "--clock", "exact"], &["--clock exact", "takes no edges"]);
+    refused(
+        &["run", "--measure", "path", "--iterations", "99999"],
+        &["--iterations 99999", "at least 100000"],
+    );
+    refused(&["run", "--measure", "path,path"], &["path is there twice"]);
+    refused(&["run", "--measure", "path", "--max-bias", "-1"], &["nanoseconds"]);
+    refused(&["run", "--measure", "path", "--counter-hz", "2000000000"], &["above cpu-hz"]);
+    refused(&["run", "--measure", "path", "--counter-hz", "12499999"], &["in step only every"]);
+    refused(&["run", "--measure", "ctime", "--cores", "5"], &["--cores"]);
+    refused(&["run", "--measure", "ctime", "--operations", "0"], &["--operations"]);
+}
+
+#[test]
+fn counting_instructions_needs_an_emulated_board_that_can_be_brought_up() {
+    let place = Place::new();
+    let bench = place.file("hardware.toml", bench_without_bring_up(place.path()));
+    let bench = bench.to_str().expect("it is text");
+    refused(
+        &["run", bench, "--measure", "path", "--clock", "exact"],
+        &["--clock exact", "only an emulated board"],
+    );
+}
+
+#[test]
+fn traces_that_are_none_are_refused_by_name() {
+    let place = Place::new();
+    let notes = place.file("notes.txt", "hello");
+    let notes = notes.to_str().expect("it is text");
+    refused(&["trace", "--diff", notes, notes], &["notes.txt", "not a trace"]);
+    refused(&["trace", "--diff", "/nowhere", "/nowhere"], &["/nowhere"]);
 }
 
 #[test]

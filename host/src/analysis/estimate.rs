@@ -134,24 +134,44 @@ fn batch_means(values: &[i128]) -> Option<Vec<f64>> {
     Some((0..count).map(|batch| mean(&values[bound(batch)..bound(batch + 1)])).collect())
 }
 
-/// The percentile by nearest rank of sorted values. None where fewer than one value is to be expected beyond it.
+/// Which of the sorted values say where a percentile is: ranks, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranks {
+    /// The nearest rank.
+    pub value: u64,
+    /// Those of its 95 % interval. None where n is too small for it.
+    pub interval: Option<(u64, u64)>,
+}
+
+/// The ranks of a percentile among so many values. None where fewer than one value is to be expected beyond it.
 #[must_use]
-pub fn percentile(sorted: &[i128], per_mille: u32) -> Option<i128> {
-    let beyond = sorted.len() as u64 * u64::from(1000 - per_mille);
+pub fn percentile_ranks(count: u64, per_mille: u32) -> Option<Ranks> {
+    let beyond = u128::from(count) * u128::from(1000_u32.checked_sub(per_mille)?);
     if beyond < 1000 {
         return None;
     }
-    let rank = (sorted.len() as u64 * u64::from(per_mille)).div_ceil(1000).max(1);
-    sorted.get(rank as usize - 1).copied()
+    let rank = (u128::from(count) * u128::from(per_mille)).div_ceil(1000).max(1);
+    Some(Ranks { value: u64::try_from(rank).ok()?, interval: interval_ranks(count, per_mille) })
+}
+
+fn interval_ranks(count: u64, per_mille: u32) -> Option<(u64, u64)> {
+    let below = Binomial::new(f64::from(per_mille) / 1000.0, count).ok()?;
+    // At most 2.5 % of the time are fewer than `low`, or `high` and more, values below the percentile.
+    let (low, high) = (below.inverse_cdf(0.025), below.inverse_cdf(0.975) + 1);
+    (low >= 1 && high <= count).then_some((low, high))
+}
+
+/// The percentile by nearest rank of sorted values. None where fewer than one value is to be expected beyond it.
+#[must_use]
+pub fn percentile(sorted: &[i128], per_mille: u32) -> Option<i128> {
+    let ranks = percentile_ranks(sorted.len() as u64, per_mille)?;
+    sorted.get(usize::try_from(ranks.value).ok()? - 1).copied()
 }
 
 /// The order-statistic interval of a percentile. None where n is too small for it.
 #[must_use]
 pub fn percentile_interval(sorted: &[i128], per_mille: u32) -> Option<(i128, i128)> {
-    let below = Binomial::new(f64::from(per_mille) / 1000.0, sorted.len() as u64).ok()?;
-    // At most 2.5 % of the time are fewer than `low`, or `high` and more, values below the percentile.
-    let low = below.inverse_cdf(0.025);
-    let high = below.inverse_cdf(0.975) + 1;
+    let (low, high) = interval_ranks(sorted.len() as u64, per_mille)?;
     let at = |rank: u64| sorted.get(usize::try_from(rank.checked_sub(1)?).ok()?).copied();
     Some((at(low)?, at(high)?))
 }

@@ -1,13 +1,20 @@
 //! The figures of summary.csv: one row each, with n, interval and uncertainty. Unknown is empty, never 0.
 
 use super::fixed::Fixed;
+use crate::names::Measurement;
 
 /// One row of summary.csv.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// How edges were captured: irq, poll or, where it concerns all, the plan's mode.
+    /// What it belongs to.
+    pub measurement: Measurement,
+    /// The clock that was asked for; empty for edges, whose clock is the plan's, and where it concerns none.
+    pub clock_id: &'static str,
+    /// Cores that it was measured on.
+    pub cores: u8,
+    /// How edges were captured: irq, poll or, where it concerns all, the plan's mode; else empty.
     pub mode: &'static str,
-    /// For ledger rows, the side and the burst; else empty.
+    /// The build that was measured; for ledger rows, the side and the burst; else empty.
     pub variant: &'static str,
     /// How the latency is tied; empty where there is none.
     pub tie: &'static str,
@@ -30,10 +37,13 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// A figure without value.
+    /// A figure of edges, without value.
     #[must_use]
     pub fn new(mode: &'static str, tie: &'static str, metric: &str, unit: &'static str) -> Self {
         Self {
+            measurement: Measurement::Edge,
+            clock_id: "",
+            cores: 1,
             mode,
             variant: "",
             tie,
@@ -46,5 +56,11 @@ impl Figure {
             uncertainty: None,
             verdict: "",
         }
+    }
+
+    /// A figure of another measurement, without value.
+    #[must_use]
+    pub fn of(measurement: Measurement, variant: &'static str, metric: &str, unit: &'static str) -> Self {
+        Self { measurement, variant, ..Self::new("", "", metric, unit) }
     }
 }

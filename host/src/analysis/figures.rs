@@ -2,18 +2,20 @@
 
 use ppsrig_wire::EdgeMode;
 
-use super::Analysis;
+use super::Whole;
 use super::class::{Class, Side};
+use super::edge::EdgeAnalysis;
 use super::figure::Figure;
 use super::fixed::Fixed;
 use super::rate::CounterRate;
 use super::session::Session;
 use super::verdict::limited;
+use crate::names::{Clock, Measurement};
 use crate::plan::{EDGE_MODES, RunRecord};
 
 /// Every figure of a run.
 #[must_use]
-pub fn figures(analysis: &Analysis, record: &RunRecord) -> Vec<Figure> {
+pub fn figures(analysis: &EdgeAnalysis, record: &RunRecord) -> Vec<Figure> {
     let mode = mode_name(record.plan.mode);
     let mut figures: Vec<Figure> =
         analysis.latencies.iter().flat_map(|latencies| latencies.figures.iter().cloned()).collect();
@@ -37,6 +39,31 @@ pub fn figures(analysis: &Analysis, record: &RunRecord) -> Vec<Figure> {
     figures
 }
 
+/// The counter's rate where the run does not measure it.
+#[must_use]
+pub fn declared_rate(measurement: Measurement, whole: Whole<'_>) -> Figure {
+    let exact = whole.record.plan.clock == Clock::Exact;
+    Figure {
+        sessions: u64::from(whole.record.plan.sessions),
+        value: Some(Fixed::whole(whole.record.bench.board.counter_hz.0.into())),
+        verdict: if exact { "declared (exact)" } else { "declared" },
+        ..Figure::of(measurement, "", "counter_rate", "Hz")
+    }
+}
+
+/// Probe operations while the board measured.
+#[must_use]
+pub fn probe_transactions(measurement: Measurement, operations: u64, whole: Whole<'_>) -> Figure {
+    let sessions = u64::from(whole.record.plan.sessions);
+    Figure {
+        n: sessions,
+        sessions,
+        value: Some(Fixed::whole(operations.into())),
+        verdict: if operations == 0 { "passed" } else { "" },
+        ..Figure::of(measurement, "", "probe_transactions", "operations")
+    }
+}
+
 /// The plan's mode by name.
 #[must_use]
 pub fn mode_name(mode: EdgeMode) -> &'static str {
@@ -44,7 +71,7 @@ pub fn mode_name(mode: EdgeMode) -> &'static str {
 }
 
 fn ledger(
-    analysis: &Analysis,
+    analysis: &EdgeAnalysis,
     record: &RunRecord,
     variant: &'static str,
     side: &Side,
@@ -75,7 +102,7 @@ fn ledger(
 }
 
 /// The mean of the sessions' rates; its uncertainty is the largest of theirs.
-fn counter_rate(analysis: &Analysis, record: &RunRecord, mode: &'static str) -> Figure {
+fn counter_rate(analysis: &EdgeAnalysis, record: &RunRecord, mode: &'static str) -> Figure {
     let declared = record.bench.board.counter_hz;
     let rates: Vec<&CounterRate> =
         analysis.sessions.iter().filter_map(|session: &Session| session.rate.as_ref()).collect();

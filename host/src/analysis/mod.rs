@@ -1,13 +1,14 @@
 //! Decoding, pairing, ledger, calibration and statistics: pure functions over recorded events.
 //!
-//! [`analyse`] judges a whole recording; [`check_rate`] is the same for the preamble alone, before anything is believed.
-//! From top to bottom: `verdict` over `figures` over `latency` over `session`, which for each window takes `captures`,
-//! `anchor` (which second), `placement` (which edge), `pairing` (which class), `stamps` and `tie` (how late).
+//! [`analyse`] judges a whole recording, each measurement in a module of its own: `edge`, `path`, `ctime`. [`check_rate`]
+//! judges the preamble alone, before anything is believed.
 
 pub mod anchor;
 pub mod captures;
 pub mod class;
+pub mod ctime;
 pub mod disturbance;
+pub mod edge;
 pub mod estimate;
 pub mod figure;
 pub mod figures;
@@ -17,6 +18,7 @@ pub mod label;
 pub mod latency;
 pub mod lost;
 pub mod pairing;
+pub mod path;
 pub mod placement;
 #[cfg(test)]
 mod properties;
@@ -37,172 +39,154 @@ pub mod window;
 
 use ppsrig_wire::{Capabilities, FromBoard, Identity};
 
-use self::captures::WindowCaptures;
-use self::class::Ledger;
+use self::ctime::CtimeAnalysis;
+use self::edge::EdgeAnalysis;
+pub use self::edge::{RateCheck, check_rate};
 use self::figure::Figure;
-use self::latency::{Latencies, latencies};
-use self::rate::CounterRate;
-use self::row::{EdgeRow, add_up};
+use self::path::PathAnalysis;
 use self::seconds::Reference;
 pub use self::session::Session;
-use self::session::{Context, judge};
-use self::verdict::{Outcome, Verdict, verdict};
-use self::window::{Window, recording_end, windows};
-use crate::events::{BoardEvent, Burst, Recording, RigEvent};
+use self::verdict::Verdict;
+use self::window::recording_end;
+use crate::events::{BoardEvent, Recording, RigEvent};
+use crate::names::{Clock, Measurement};
 use crate::plan::RunRecord;
+use crate::units::HostNanos;
+
+/// What all measurements of a run share.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole<'a> {
+    /// The plan and the bench.
+    pub record: &'a RunRecord,
+    /// Everything that was recorded.
+    pub recording: &'a Recording,
+    /// What the board said of itself, last.
+    pub identity: Option<&'a Identity>,
+    /// Whether every figure is to be labelled `emulated`.
+    pub emulated: bool,
+    /// Why the recording is partial, if it is.
+    pub partial: Option<&'a str>,
+    /// End of the recording.
+    pub end: HostNanos,
+}
+
+impl<'a> Whole<'a> {
+    /// Of a recording.
+    #[must_use]
+    pub fn new(record: &'a RunRecord, recording: &'a Recording) -> Self {
+        let identity = recording.board.iter().rev().find_map(|event| match &event.event {
+            BoardEvent::Frame { message: FromBoard::Identity(identity), .. } => Some(identity),
+            _ => None,
+        });
+        let says_emulated =
+            identity.is_some_and(|identity| identity.capabilities.has(Capabilities::EMULATED));
+        Self {
+            record,
+            recording,
+            identity,
+            emulated: record.bench.board.emulated || says_emulated,
+            partial: partial(recording),
+            end: recording_end(recording),
+        }
+    }
+
+    /// That the recording is partial, as a reason of a verdict.
+    #[must_use]
+    pub fn partial_reasons(&self) -> Vec<String> {
+        self.partial.iter().map(|reason| format!("the recording is partial: {reason}")).collect()
+    }
+}
 
 /// Everything that follows from a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
-    /// The sessions, with the ledger's lines.
-    pub sessions: Vec<Session>,
-    /// The preamble's ledger.
-    pub preamble: Ledger,
-    /// The measurement's ledger.
-    pub edges: Ledger,
-    /// Latencies by mode and tie.
-    pub latencies: Vec<Latencies>,
-    /// Every row of summary.csv.
-    pub figures: Vec<Figure>,
-    /// Probe operations while a capture window was open.
-    pub probe_operations: u64,
+    /// The edges, if they were measured.
+    pub edge: Option<EdgeAnalysis>,
+    /// The path, if it was measured.
+    pub path: Option<PathAnalysis>,
+    /// The coarse clock, if it was measured.
+    pub ctime: Option<CtimeAnalysis>,
     /// What the board said of itself, last.
     pub identity: Option<Identity>,
     /// Whether every figure is to be labelled `emulated`.
     pub emulated: bool,
-    /// The rule by which an edge got its second.
-    pub second_rule: String,
     /// Why the recording is partial, if it is.
     pub partial: Option<String>,
-    /// What it comes to.
+    /// What it all comes to.
     pub verdict: Verdict,
 }
 
 impl Analysis {
-    /// Every line of the ledger, in the order of edges.csv: the measurement's edges only.
-    pub fn rows(&self) -> impl Iterator<Item = &EdgeRow> {
-        self.sessions.iter().flat_map(|session| &session.rows)
+    /// Every row of summary.csv.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        let edge = self.edge.iter().flat_map(|edge| &edge.figures);
+        let path = self.path.iter().flat_map(|path| &path.figures);
+        edge.chain(path).chain(self.ctime.iter().flat_map(|ctime| &ctime.figures))
+    }
+
+    /// Probe operations while the board measured.
+    #[must_use]
+    pub fn probe_operations(&self) -> u64 {
+        let edge = self.edge.as_ref().map_or(0, |edge| edge.probe_operations);
+        let path = self.path.as_ref().map_or(0, |path| path.probe_operations);
+        let ctime = self.ctime.as_ref().map_or(0, |ctime| ctime.probe_operations);
+        edge.saturating_add(path).saturating_add(ctime)
     }
 }
 
 /// Judges a recording.
 #[must_use]
 pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Reference) -> Analysis {
-    let windows = windows(recording);
-    let (captures, strangers) = captures::captures(recording, &windows.list);
-    let identity = identity(recording);
-    let emulated = record.bench.board.emulated
-        || identity.as_ref().is_some_and(|identity| identity.capabilities.has(Capabilities::EMULATED));
-    let context = Context { record, recording, reference, emulated, end: recording_end(recording) };
-    let sessions = sessions(context, &windows.list, &captures);
-    let preamble = ledger(Burst::Preamble, &sessions, &windows.list, &captures);
-    let mut edges = ledger(Burst::Edges, &sessions, &windows.list, &captures);
-    edges.problems.extend(windows.problems.iter().cloned());
-    edges.problems.extend(strangers);
-    let probe_operations = probe_operations(recording, &windows.list, context.end);
-    let latencies = latencies(&sessions);
-    let mut analysis = Analysis {
-        sessions,
-        preamble,
-        edges,
-        latencies,
-        figures: Vec::new(),
-        probe_operations,
-        identity,
-        emulated,
-        second_rule: reference.rule(),
-        partial: partial(recording),
-        verdict: Verdict { outcome: Outcome::NotDone, reasons: Vec::new() },
-    };
-    analysis.figures = figures::figures(&analysis, record);
-    analysis.verdict = verdict(&analysis, record);
-    analysis
-}
-
-fn sessions(context: Context<'_>, windows: &[Window], captures: &[WindowCaptures]) -> Vec<Session> {
-    let mut numbers: Vec<u32> = windows.iter().map(|window| window.session).collect();
-    numbers.dedup();
-    let of_session = |number: u32| {
-        let of_session = windows.iter().zip(captures).filter(|(window, _)| window.session == number);
-        judge(context, number, &of_session.collect::<Vec<_>>())
-    };
-    numbers.into_iter().map(of_session).collect()
-}
-
-/// The ledger of one kind of burst: what its lines add up to, and what they have to.
-fn ledger(burst: Burst, sessions: &[Session], windows: &[Window], captures: &[WindowCaptures]) -> Ledger {
-    let of_burst = || windows.iter().zip(captures).filter(|(window, _)| window.burst == burst);
-    let cycles = of_burst().filter_map(|(window, _)| window.arming).map(|arming| u64::from(arming.cycles));
-    Ledger {
-        commanded_count: cycles.sum(),
-        captured_count: of_burst().map(|(_, captures)| captures.count).sum(),
-        counted_by_board: of_burst().all(|(_, captures)| captures.totals.is_some()),
-        problems: of_burst().flat_map(|(_, captures)| captures.problems.iter().cloned()).collect(),
-        ..add_up(sessions.iter().flat_map(|session| &session.rows), burst)
+    let whole = Whole::new(record, recording);
+    let measured = |measurement| record.plan.measure.contains(&measurement);
+    let edge = measured(Measurement::Edge).then(|| edge::analyse(record, recording, reference));
+    let path = record.plan.path.as_ref().filter(|_| measured(Measurement::Path));
+    let path = path.map(|plan| path::analyse(whole, plan));
+    let ctime = record.plan.ctime.as_ref().filter(|_| measured(Measurement::Ctime));
+    let ctime = ctime.map(|plan| ctime::analyse(whole, plan));
+    let parts = [
+        edge.as_ref().map(|edge| (Measurement::Edge, &edge.verdict)),
+        path.as_ref().map(|path| (Measurement::Path, &path.verdict)),
+        ctime.as_ref().map(|ctime| (Measurement::Ctime, &ctime.verdict)),
+    ];
+    let verdict = Verdict::of_parts(&parts.into_iter().flatten().collect::<Vec<_>>());
+    Analysis {
+        edge,
+        path,
+        ctime,
+        identity: whole.identity.cloned(),
+        emulated: whole.emulated,
+        partial: whole.partial.map(str::to_owned),
+        verdict,
     }
-}
-
-/// What the preamble says about the counter's rate.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RateCheck {
-    /// As declared, within its uncertainty.
-    Good(CounterRate),
-    /// Certainly not as declared, or running backwards: the run must not go on.
-    Refused(String),
-    /// Not measured, and why: the run must not go on either.
-    NotMeasured(String),
-}
-
-/// Checks the counter's rate on what a session has recorded so far.
-#[must_use]
-pub fn check_rate(
-    record: &RunRecord,
-    recording: &Recording,
-    reference: &dyn Reference,
-    session: u32,
-) -> RateCheck {
-    let analysis = analyse(record, recording, reference);
-    let Some(session) = analysis.sessions.into_iter().find(|one| one.number == session) else {
-        return RateCheck::NotMeasured(format!("session {session} has no capture window yet"));
-    };
-    if let Some(reversal) = session.reversal {
-        return RateCheck::Refused(reversal);
-    }
-    match session.rate {
-        Some(rate) => match rate.refusal(record.bench.board.counter_hz) {
-            Some(refusal) => RateCheck::Refused(refusal),
-            None => RateCheck::Good(rate),
-        },
-        None => RateCheck::NotMeasured(session.unlabelled.unwrap_or_else(|| {
-            let preamble = &analysis.preamble;
-            format!(
-                "fewer than two edges of the preamble paired: {} commanded, {} captured",
-                preamble.commanded_count, preamble.captured_count
-            )
-        })),
-    }
-}
-
-fn identity(recording: &Recording) -> Option<Identity> {
-    recording.board.iter().rev().find_map(|event| match &event.event {
-        BoardEvent::Frame { message: FromBoard::Identity(identity), .. } => Some(identity.clone()),
-        _ => None,
-    })
-}
-
-fn probe_operations(recording: &Recording, windows: &[Window], end: crate::units::HostNanos) -> u64 {
-    let uses = windows.iter().flat_map(|window| disturbance::probe_uses(recording, window, end));
-    uses.map(|(_, _, operations)| operations).fold(0, u64::saturating_add)
 }
 
 /// Why a recording is partial: it was stopped, ends without having been finished, or has lost some of its files.
-fn partial(recording: &Recording) -> Option<String> {
+fn partial(recording: &Recording) -> Option<&str> {
     let stopped = recording.rig.iter().find_map(|event| match &event.event {
-        RigEvent::Stopped { reason } => Some(reason.clone()),
+        RigEvent::Stopped { reason } => Some(reason.as_str()),
         _ => None,
     });
     let finished = recording.rig.iter().any(|event| event.event == RigEvent::Finished);
     stopped
-        .or_else(|| (!finished).then(|| "it ends before the run was finished".to_owned()))
-        .or_else(|| (!recording.incomplete.is_empty()).then(|| recording.incomplete.join("; ")))
+        .or_else(|| (!finished).then_some("it ends before the run was finished"))
+        .or_else(|| recording.incomplete.first().map(String::as_str))
+}
+
+/// Probe operations between the board's start of a measurement and its end. In exact mode the command lies in the
+/// board's memory before it is released, so the measurement starts when the board is first heard of.
+fn probe_use(whole: Whole<'_>, told: HostNanos, ended: Option<HostNanos>) -> u64 {
+    let exact = whole.record.plan.clock == Clock::Exact;
+    let heard = whole.recording.board.iter().map(|event| event.at).find(|at| *at >= told);
+    let from = if exact { heard.unwrap_or(whole.end) } else { told };
+    let to = ended.unwrap_or(whole.end);
+    let uses = whole.recording.rig.iter().filter_map(|event| match &event.event {
+        // The child process that released the board ends when it likes; it does nothing more.
+        RigEvent::ProbeUsed { began, .. } if exact && *began < from => None,
+        RigEvent::ProbeUsed { began, operations, .. } if *began <= to && event.at >= from => {
+            Some(*operations)
+        }
+        _ => None,
+    });
+    uses.fold(0, u64::saturating_add)
 }

@@ -3,13 +3,13 @@
 use ppsrig_wire::{EdgeMode, FromBoard};
 
 use super::class::{Class, Ledger};
+use super::edge::{EdgeAnalysis, RateCheck, analyse, check_rate};
 use super::synthetic::{LATENCY_NS, Scene};
 use super::tie::Tie;
 use super::verdict::Outcome;
-use super::{Analysis, RateCheck, analyse, check_rate};
 use crate::events::{BoardEvent, Burst, IntervalChannel, IntervalEvent, RigEvent};
 
-fn judge(scene: &Scene) -> Analysis {
+fn judge(scene: &Scene) -> EdgeAnalysis {
     analyse(&scene.record(), &scene.recording(), &scene.reference())
 }
 
@@ -28,7 +28,7 @@ fn one_a_second(edges: u32) -> Scene {
     Scene::new(EdgeMode::Irq, edges, 1000)
 }
 
-fn value(analysis: &Analysis, mode: &str, tie: &str, metric: &str) -> f64 {
+fn value(analysis: &EdgeAnalysis, mode: &str, tie: &str, metric: &str) -> f64 {
     let figure = analysis
         .figures
         .iter()
@@ -413,7 +413,7 @@ fn captures_that_are_late_by_no_more_than_their_edges_are_no_step() {
     // 100 a second: a quarter period is 2.5 ms, and the edges come as late as that.
     let mut scene = Scene::new(EdgeMode::Irq, 200, 10);
     scene.counter_step = Some((120, 2_400_000));
-    let steps = |analysis: &Analysis| {
+    let steps = |analysis: &EdgeAnalysis| {
         let told = analysis.sessions[0].disturbed.iter();
         told.filter(|what| what.starts_with("the counter stepped by 2.")).count()
     };
@@ -538,7 +538,7 @@ fn a_run_without_the_faulted_edges_has_the_same_latency_figures() {
     super::synthetic::without(&mut bare, &faulted);
     let again = analyse(&scene.record(), &bare, &scene.reference());
     assert_eq!(again.edges.captured.total(), 31);
-    let figures = |analysis: &Analysis| -> Vec<_> {
+    let figures = |analysis: &EdgeAnalysis| -> Vec<_> {
         analysis.latencies.iter().flat_map(|latencies| latencies.figures.clone()).collect()
     };
     assert!(!figures(&again).is_empty());
@@ -596,7 +596,7 @@ fn an_echo_whose_place_is_hardly_known_gives_no_latency_and_is_told() {
         .collect();
     assert_eq!(without, [7, 11, 15]);
     assert_eq!(analysis.sessions[0].without_echo.values().collect::<Vec<_>>(), [&1, &2]);
-    let most = |analysis: &Analysis| value(analysis, "irq", "echo", "max");
+    let most = |analysis: &EdgeAnalysis| value(analysis, "irq", "echo", "max");
     assert!(most(&analysis) <= most(&plain), "{}", most(&analysis));
     assert!(plain.sessions[0].without_echo.is_empty());
 }

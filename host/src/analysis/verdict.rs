@@ -3,9 +3,10 @@
 
 use std::fmt;
 
-use super::Analysis;
 use super::class::Class;
+use super::edge::EdgeAnalysis;
 use crate::bench_file::Limits;
+use crate::names::Measurement;
 use crate::plan::RunRecord;
 
 /// What the run comes to.
@@ -20,6 +21,8 @@ pub enum Outcome {
     NotDone,
     /// No verdict is possible.
     Invalid,
+    /// No verdict is wanted: the figures are an emulated board's nanoseconds, which say nothing about code.
+    Unjudged,
 }
 
 impl Outcome {
@@ -27,7 +30,7 @@ impl Outcome {
     #[must_use]
     pub const fn exit(self) -> u8 {
         match self {
-            Self::Passed => 0,
+            Self::Passed | Self::Unjudged => 0,
             Self::Failed => 1,
             Self::NotDone => 2,
             Self::Invalid => 3,
@@ -41,7 +44,7 @@ impl fmt::Display for Outcome {
             Self::Passed => "passed",
             Self::Failed => "failed",
             Self::NotDone => "not done",
-            Self::Invalid => "no verdict",
+            Self::Invalid | Self::Unjudged => "no verdict",
         })
     }
 }
@@ -55,28 +58,66 @@ pub struct Verdict {
     pub reasons: Vec<String>,
 }
 
-/// Judges a run by its analysis.
+impl Verdict {
+    /// What stands before anything was judged.
+    #[must_use]
+    pub const fn nothing() -> Self {
+        Self { outcome: Outcome::NotDone, reasons: Vec::new() }
+    }
+
+    /// The first grade that has reasons, with the reasons of all of them; without any, another outcome with its reason.
+    #[must_use]
+    pub fn graded<const N: usize>(
+        grades: [(Outcome, Vec<String>); N],
+        otherwise: Outcome,
+        why: String,
+    ) -> Self {
+        let outcome = grades.iter().find(|(_, reasons)| !reasons.is_empty()).map(|(grade, _)| *grade);
+        let mut reasons: Vec<String> = grades.into_iter().flat_map(|(_, reasons)| reasons).collect();
+        if reasons.is_empty() {
+            reasons.push(why);
+        }
+        Self { outcome: outcome.unwrap_or(otherwise), reasons }
+    }
+
+    /// The worst of several measurements' verdicts, its reasons first.
+    #[must_use]
+    pub fn of_parts(parts: &[(Measurement, &Self)]) -> Self {
+        if let [(_, only)] = parts {
+            return (*only).clone();
+        }
+        let worst_first =
+            [Outcome::NotDone, Outcome::Failed, Outcome::Invalid, Outcome::Passed, Outcome::Unjudged];
+        let of = |outcome: Outcome| parts.iter().filter(move |(_, verdict)| verdict.outcome == outcome);
+        let outcome = worst_first.into_iter().find(|outcome| of(*outcome).next().is_some());
+        let told = worst_first.into_iter().flat_map(of).flat_map(|(measurement, verdict)| {
+            verdict.reasons.iter().map(move |reason| format!("{measurement}: {reason}"))
+        });
+        let reasons = told.collect::<Vec<_>>();
+        match outcome {
+            Some(outcome) => Self { outcome, reasons },
+            None => Self { outcome: Outcome::NotDone, reasons: vec!["the plan measures nothing".to_owned()] },
+        }
+    }
+}
+
+/// Judges the edges of a run by their analysis.
 #[must_use]
-pub fn verdict(analysis: &Analysis, record: &RunRecord) -> Verdict {
-    let graded = [
+pub fn verdict(analysis: &EdgeAnalysis, record: &RunRecord) -> Verdict {
+    let paired = analysis.edges.commanded.count(Class::Paired);
+    let passed = format!(
+        "{paired} of {} edges paired, the ledger balances, every limit is kept",
+        analysis.edges.commanded_count
+    );
+    let grades = [
         (Outcome::NotDone, not_done(analysis, record)),
         (Outcome::Failed, exceeded(analysis, &record.bench.limits)),
         (Outcome::Invalid, invalid(analysis, &record.bench.limits)),
     ];
-    let outcome =
-        graded.iter().find(|(_, reasons)| !reasons.is_empty()).map_or(Outcome::Passed, |(grade, _)| *grade);
-    let mut reasons: Vec<String> = graded.into_iter().flat_map(|(_, reasons)| reasons).collect();
-    if reasons.is_empty() {
-        let paired = analysis.edges.commanded.count(Class::Paired);
-        reasons.push(format!(
-            "{paired} of {} edges paired, the ledger balances, every limit is kept",
-            analysis.edges.commanded_count
-        ));
-    }
-    Verdict { outcome, reasons }
+    Verdict::graded(grades, Outcome::Passed, passed)
 }
 
-fn not_done(analysis: &Analysis, record: &RunRecord) -> Vec<String> {
+fn not_done(analysis: &EdgeAnalysis, record: &RunRecord) -> Vec<String> {
     let mut reasons: Vec<String> =
         analysis.partial.iter().map(|reason| format!("the recording is partial: {reason}")).collect();
     for session in &analysis.sessions {
@@ -111,7 +152,7 @@ fn not_done(analysis: &Analysis, record: &RunRecord) -> Vec<String> {
     reasons
 }
 
-fn exceeded(analysis: &Analysis, limits: &Limits) -> Vec<String> {
+fn exceeded(analysis: &EdgeAnalysis, limits: &Limits) -> Vec<String> {
     limited(limits)
         .into_iter()
         .filter_map(|(class, limit)| {
@@ -131,12 +172,12 @@ pub fn limited(limits: &Limits) -> [(Class, u64); 3] {
     ]
 }
 
-fn count(analysis: &Analysis, class: Class) -> u64 {
+fn count(analysis: &EdgeAnalysis, class: Class) -> u64 {
     let side = if class.on_commanded_side() { &analysis.edges.commanded } else { &analysis.edges.captured };
     side.count(class)
 }
 
-fn invalid(analysis: &Analysis, limits: &Limits) -> Vec<String> {
+fn invalid(analysis: &EdgeAnalysis, limits: &Limits) -> Vec<String> {
     let ledger = &analysis.edges;
     if ledger.commanded_count == 0 && analysis.partial.is_some() {
         return Vec::new();

@@ -1,5 +1,6 @@
 //! Checks that a run record can be that of a run: a value that no run has would give figures without meaning.
 
+use crate::names::Measurement;
 use crate::plan::{MOST_EDGES, Plan, RunRecord};
 
 /// A rate of one millihertz has this period.
@@ -8,17 +9,23 @@ const MILLIHERTZ_PERIOD_NS: u64 = 1_000_000_000_000;
 /// The first contradiction in a run record, as a sentence that names the key.
 pub(super) fn contradiction(record: &RunRecord) -> Option<String> {
     let plan = &record.plan;
-    let positive = [
-        ("plan.edges", u64::from(plan.edges)),
+    let of_every_run = [
         ("plan.sessions", u64::from(plan.sessions)),
+        ("bench.board.counter-hz", record.bench.board.counter_hz.0),
+        ("bench.board.cpu-hz", record.bench.board.cpu_hz.0),
+    ];
+    let of_edges = [
+        ("plan.edges", u64::from(plan.edges)),
         ("plan.preamble-edges", u64::from(plan.preamble_edges)),
         ("plan.rate-millihertz", plan.rate_millihertz),
         ("plan.period-ns", plan.period_ns),
         ("plan.width-ns", plan.width_ns),
-        ("bench.board.counter-hz", record.bench.board.counter_hz.0),
     ];
+    let edges = plan.measure.contains(&Measurement::Edge);
+    let positive = of_every_run.into_iter().chain(of_edges.into_iter().filter(|_| edges));
     let zero = positive.into_iter().find(|(_, value)| *value == 0);
-    zero.map(|(key, _)| format!("{key} is 0; no run has that")).or_else(|| disagreement(plan))
+    let zero = zero.map(|(key, _)| format!("{key} is 0; no run has that"));
+    zero.or_else(|| if edges { disagreement(plan) } else { None })
 }
 
 fn disagreement(plan: &Plan) -> Option<String> {

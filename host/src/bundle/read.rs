@@ -14,6 +14,7 @@ use crate::formats::link::LinkDecoder;
 use crate::formats::raw_log::{self, Direction, RawLog, RawLogError};
 use crate::formats::receiver::ReceiverDecoder;
 use crate::formats::ticc::TiccDecoder;
+use crate::names::Measurement;
 use crate::plan::RunRecord;
 
 /// Why a bundle cannot be read.
@@ -141,11 +142,18 @@ fn read_record(path: &Path) -> Result<Option<RunRecord>, ReadError> {
 }
 
 impl Contents {
-    /// Whether a whole bundle has something of this instrument: all but an interval counter that the bench has not.
+    /// Whether a whole bundle has something of this instrument: only edges need more than the board, and not every bench
+    /// has an interval counter.
     fn needs(&self, instrument: Instrument) -> bool {
-        let has_counter =
-            || self.record.as_ref().is_some_and(|record| record.bench.interval_counter.is_some());
-        instrument != Instrument::IntervalCounter || has_counter()
+        let edges = |record: &RunRecord| record.plan.measure.contains(&Measurement::Edge);
+        let has_counter = |record: &RunRecord| record.bench.interval_counter.is_some();
+        match instrument {
+            Instrument::Link | Instrument::Rig => true,
+            Instrument::IntervalCounter => {
+                self.record.as_ref().is_some_and(|one| edges(one) && has_counter(one))
+            }
+            _ => self.record.as_ref().is_none_or(edges),
+        }
     }
 
     fn take(&mut self, instrument: Instrument, path: &Path, bytes: &[u8]) -> Result<(), ReadError> {

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use ppsrig_wire::frame::{MAX_FRAME, encode};
 
-use super::{Bundle, RawFile};
+use super::{Bundle, RawFile, RawFiles};
 use crate::analysis::synthetic::{FIRST_HOST_NS, FIRST_SECOND, Scene};
 use crate::events::{BoardEvent, IntervalChannel, IntervalEvent, IntervalStamp, Recording};
 use crate::formats::raw_log::Direction;
+use crate::plan::RunRecord;
 use crate::units::HostNanos;
 
 const SECOND: i64 = 1_000_000_000;
@@ -18,18 +19,30 @@ const GPS_EPOCH_UNIX: i64 = 315_964_800 - 18;
 /// Writes the bundle into `results`, and returns its folder.
 pub(crate) fn write(scene: &Scene, results: &Path) -> PathBuf {
     let recording = scene.recording();
-    let started: Timestamp = "2026-11-30T12:00:00Z".parse().expect("a time");
-    let (bundle, mut raw) = Bundle::create(results, "synthetic", started).expect("a new bundle");
-    bundle.write_record(&scene.record()).expect("run.toml");
-    for event in &recording.rig {
-        let line = serde_json::to_vec(&event.event).expect("an event is JSON");
-        raw.rig.record(event.at, Direction::Did, &line).expect("rig.log");
-    }
-    link(&recording, &mut raw.link);
+    let (bundle, mut raw) = begun(&scene.record(), &recording, results);
     interval_counter(&recording, &mut raw.interval_counter);
     reference(scene, &recording, &mut raw.reference);
     raw.generator.record(HostNanos(1), Direction::Tx, b"*IDN?\n").expect("generator.log");
     bundle.dir().to_owned()
+}
+
+/// Writes a bundle of a run that needs nothing but the board, and returns its folder.
+pub(crate) fn write_board_only(record: &RunRecord, recording: &Recording, results: &Path) -> PathBuf {
+    let (bundle, _) = begun(record, recording, results);
+    bundle.dir().to_owned()
+}
+
+/// A bundle with what rig and board recorded.
+fn begun(record: &RunRecord, recording: &Recording, results: &Path) -> (Bundle, RawFiles) {
+    let started: Timestamp = "2026-11-30T12:00:00Z".parse().expect("a time");
+    let (bundle, mut raw) = Bundle::create(results, "synthetic", started).expect("a new bundle");
+    bundle.write_record(record).expect("run.toml");
+    for event in &recording.rig {
+        let line = serde_json::to_vec(&event.event).expect("an event is JSON");
+        raw.rig.record(event.at, Direction::Did, &line).expect("rig.log");
+    }
+    link(recording, &mut raw.link);
+    (bundle, raw)
 }
 
 fn link(recording: &Recording, log: &mut RawFile) {

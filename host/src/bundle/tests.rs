@@ -8,19 +8,23 @@ use ppsrig_wire::EdgeMode;
 
 use super::{Bundle, BundleError, Instrument, ReadError, names, read, synthetic};
 use crate::analysis::class::Class;
+use crate::analysis::path;
 use crate::analysis::synthetic::Scene;
 use crate::command::replay::finish;
+use crate::events::Recording;
 use crate::formats::raw_log::{Direction, header};
-use crate::report::{EDGES, SUMMARY, SUMMARY_JSON};
+use crate::plan::RunRecord;
+use crate::report::{EDGES, PAIRS, SAMPLES, SUMMARY, SUMMARY_JSON};
 use crate::units::HostNanos;
 
 const WRITTEN: [&str; 3] = [EDGES, SUMMARY, SUMMARY_JSON];
 
 fn contents(dir: &Path) -> Vec<Vec<u8>> {
-    WRITTEN
-        .iter()
-        .map(|name| fs::read(dir.join(name)).unwrap_or_else(|_| panic!("{name} is there")))
-        .collect()
+    contents_of(dir, &WRITTEN)
+}
+
+fn contents_of(dir: &Path, names: &[&str]) -> Vec<Vec<u8>> {
+    names.iter().map(|name| fs::read(dir.join(name)).unwrap_or_else(|_| panic!("{name} is there"))).collect()
 }
 
 fn bundle(scene: &Scene) -> (tempfile::TempDir, PathBuf) {
@@ -63,7 +67,7 @@ fn a_replay_gives_the_same_bytes_again() {
     assert_eq!(contents(&out), before);
     assert_eq!(contents(&dir), before);
     assert_eq!(first.exit, second.exit);
-    let ledger = &first.analysis.as_ref().unwrap().edges;
+    let ledger = &first.analysis.as_ref().unwrap().edge.as_ref().unwrap().edges;
     assert_eq!(ledger.imbalances(), Vec::<String>::new());
     let count = |class| (ledger.commanded.count(class), ledger.captured.count(class));
     assert_eq!(count(Class::Paired), (22, 22));
@@ -133,7 +137,7 @@ fn a_run_that_was_killed_is_partial_wherever_its_files_end() {
         let analysis = outcome.analysis.unwrap();
         assert_eq!(outcome.exit, 2, "part {part}");
         assert!(analysis.partial.is_some() && outcome.text.contains("partial"), "part {part}");
-        assert_eq!(analysis.edges.imbalances(), Vec::<String>::new(), "part {part}");
+        assert_eq!(analysis.edge.unwrap().edges.imbalances(), Vec::<String>::new(), "part {part}");
     }
 }
 
@@ -323,6 +327,98 @@ fn a_seed_that_toml_cannot_hold_is_refused() {
     assert_eq!(read(bundle.dir()).unwrap().record, Some(record));
 }
 
+fn board_only(record: &RunRecord, recording: &Recording) -> (tempfile::TempDir, PathBuf) {
+    let results = tempfile::tempdir().unwrap();
+    let dir = synthetic::write_board_only(record, recording, results.path());
+    (results, dir)
+}
+
+/// `path` with its ladder and every pair, then `ctime`.
+fn measured() -> path::testing::Scene {
+    path::testing::Scene {
+        ladder: true,
+        raw_pairs: true,
+        iterations: 2000,
+        ctime_cores: Some(4),
+        ..path::testing::Scene::new()
+    }
+}
+
+#[test]
+fn a_replay_of_path_and_ctime_gives_the_same_bytes_again() {
+    let scene = measured();
+    let (_results, dir) = board_only(&scene.record(), &scene.recording());
+    let names = [SAMPLES, PAIRS, SUMMARY, SUMMARY_JSON];
+    let first = finish(&dir, None, false).unwrap();
+    assert_eq!(first.written, names.map(|name| dir.join(name)));
+    assert!(!dir.join(EDGES).exists(), "no edges were measured");
+    let elsewhere = tempfile::tempdir().unwrap();
+    finish(&dir, Some(elsewhere.path()), false).unwrap();
+    assert_eq!(contents_of(elsewhere.path(), &names), contents_of(&dir, &names));
+    assert_eq!(read(&dir).unwrap().recording, scene.recording());
+}
+
+#[test]
+fn the_report_of_path_and_ctime_fits_eighty_columns_and_says_what_is_published() {
+    let scene = path::testing::Scene { sessions: 3, ..measured() };
+    let (_results, dir) = board_only(&scene.record(), &scene.recording());
+    let outcome = finish(&dir, None, false).unwrap();
+    let wide: Vec<&str> = outcome
+        .text
+        .lines()
+        .filter(|line| line.chars().count() > 80 && !line.starts_with("files in"))
+        .collect();
+    assert_eq!(wide, Vec::<&str>::new(), "{}", outcome.text);
+    for part in [
+        "no spread published",
+        "49.9",
+        "81620228",
+        "0.778",
+        "0.974",
+        "emulated",
+        "phase bias",
+        "slope",
+        "0 transactions while the board measured",
+        SAMPLES,
+        PAIRS,
+    ] {
+        assert!(outcome.text.contains(part), "no `{part}` in\n{}", outcome.text);
+    }
+}
+
+#[test]
+fn a_path_run_that_was_killed_is_partial_wherever_its_files_end() {
+    let scene = path::testing::Scene { iterations: 500, ctime_cores: Some(2), ..path::testing::Scene::new() };
+    let recording = scene.recording();
+    let (_results, dir) = board_only(&scene.record(), &recording);
+    let files = [Instrument::Link, Instrument::Rig].map(|one| dir.join(names::RAW).join(one.file_name()));
+    let whole = files.clone().map(|path| fs::read(path).unwrap());
+    let end = recording.rig.last().unwrap().at.0;
+    for part in 0..40 {
+        for (path, bytes) in files.iter().zip(&whole) {
+            fs::write(path, killed_at(bytes, end * part / 40)).unwrap();
+        }
+        let outcome = finish(&dir, None, false).unwrap();
+        assert_eq!(outcome.exit, 2, "part {part}");
+        assert!(
+            outcome.analysis.unwrap().partial.is_some() && outcome.text.contains("partial"),
+            "part {part}"
+        );
+    }
+}
+
+#[test]
+fn instruments_that_only_edges_need_are_not_missed() {
+    let scene = measured();
+    let (_results, dir) = board_only(&scene.record(), &scene.recording());
+    for instrument in [Instrument::Generator, Instrument::Reference, Instrument::IntervalCounter] {
+        fs::remove_file(dir.join(names::RAW).join(instrument.file_name())).unwrap();
+    }
+    assert_eq!(read(&dir).unwrap().recording.incomplete, Vec::<String>::new());
+    fs::remove_file(dir.join(names::RAW).join(Instrument::Link.file_name())).unwrap();
+    assert_eq!(read(&dir).unwrap().recording.incomplete, ["raw/link.log is not there"]);
+}
+
 /// Small recordings with what is expected of them beside. `PPSRIG_BLESS=1` rewrites the expectations.
 #[test]
 fn recorded_captures_give_what_stands_beside_them() {
@@ -336,8 +432,12 @@ fn recorded_captures_give_what_stands_beside_them() {
         seen += 1;
         let out = tempfile::tempdir().unwrap();
         let to = if std::env::var_os("PPSRIG_BLESS").is_some() { dir.as_path() } else { out.path() };
-        finish(&dir, Some(to), false).unwrap();
-        for (name, (found, expected)) in WRITTEN.iter().zip(contents(to).iter().zip(contents(&dir))) {
+        let written = finish(&dir, Some(to), false).unwrap().written;
+        let names: Vec<&str> =
+            written.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        assert!(names.contains(&SUMMARY) && names.contains(&SUMMARY_JSON), "{names:?}");
+        let (found, expected) = (contents_of(to, &names), contents_of(&dir, &names));
+        for (name, (found, expected)) in names.iter().zip(found.iter().zip(expected)) {
             assert!(*found == expected, "{}/{name} differs; PPSRIG_BLESS=1 rewrites it", dir.display());
         }
     }
@@ -360,10 +460,14 @@ fn record_the_synthetic_captures() {
     faults.outage = 12..15;
     let mut cut = Scene::new(EdgeMode::Irq, 20, 500);
     cut.cut_at = Some(11);
-    for (name, scene) in
-        [("synthetic-alternate", alternate), ("synthetic-faults", faults), ("synthetic-cut", cut)]
-    {
-        let (_results, dir) = bundle(&scene);
+    let path = path::testing::Scene { raw_pairs: false, iterations: 30_000, ..measured() };
+    let recorded = [
+        ("synthetic-alternate", bundle(&alternate)),
+        ("synthetic-faults", bundle(&faults)),
+        ("synthetic-cut", bundle(&cut)),
+        ("synthetic-path-ctime", board_only(&path.record(), &path.recording())),
+    ];
+    for (name, (_results, dir)) in recorded {
         let to = captures.join(name);
         fs::create_dir_all(to.join(names::RAW)).unwrap();
         fs::copy(dir.join(names::RUN), to.join(names::RUN)).unwrap();

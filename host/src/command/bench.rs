@@ -7,6 +7,7 @@ use clap::ValueHint;
 use tempfile::TempDir;
 
 use crate::bench_file::{self, BenchFile};
+use crate::names::Clock;
 use crate::rig::bring_up::{BringUp, Surroundings};
 use crate::rig::image::Image;
 use crate::rig::watch::Watch;
@@ -42,6 +43,23 @@ pub struct Bench {
     pub declared: BenchFile,
     scenario: Option<PathBuf>,
     counter_hz: Option<Hertz>,
+}
+
+/// How a bench is to come up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// Seed of whatever the bench does at random.
+    pub seed: u64,
+    /// How time passes on its board.
+    pub clock: Clock,
+    /// Cores that its board needs.
+    pub cores: u8,
+}
+
+impl Default for How {
+    fn default() -> Self {
+        Self { seed: 1, clock: Clock::Live, cores: 1 }
+    }
 }
 
 /// A bench that is up, with its ports and paths as they are now. It goes down when this is dropped.
@@ -85,14 +103,18 @@ impl Bench {
         self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Refuses an image that is none before anything is brought up; one that the bring-up itself makes comes later.
+    /// Refuses an image that is none, or that lacks the mailbox where one is needed, before anything is brought up; one that
+    /// the bring-up itself makes comes later.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn check_image(&self, given: Option<&Path>) -> anyhow::Result<()> {
-        let image = given.unwrap_or(&self.declared.board.image);
-        if !image.starts_with("@run") {
-            Image::read(image)?;
+    pub fn check_image(&self, given: Option<&Path>, needs_mailbox: bool) -> anyhow::Result<()> {
+        let path = given.unwrap_or(&self.declared.board.image);
+        if !path.starts_with("@run") {
+            let mut image = Image::read(path)?;
+            if needs_mailbox {
+                image.fill_mailbox(path, &[])?;
+            }
         }
         Ok(())
     }
@@ -101,7 +123,7 @@ impl Bench {
     ///
     /// # Errors
     /// What keeps it down.
-    pub fn bring_up(&self, log: Option<&Path>, seed: u64, watch: &Watch) -> anyhow::Result<UpBench> {
+    pub fn bring_up(&self, log: Option<&Path>, how: &How, watch: &Watch) -> anyhow::Result<UpBench> {
         let scratch = scratch_folder()?;
         let bench = self.declared.expand(scratch.path())?;
         let mut up = None;
@@ -109,9 +131,10 @@ impl Bench {
             let surroundings = Surroundings {
                 run_dir: scratch.path().to_owned(),
                 scenario: self.scenario.clone(),
-                clock: "live",
+                clock: how.clock,
                 counter_hz: self.counter_hz,
-                seed,
+                seed: how.seed,
+                cores: how.cores,
             };
             let own_log = scratch.path().join("bring-up.log");
             up = Some(BringUp::start(&bring_up.command, &surroundings, log.unwrap_or(&own_log), watch)?);

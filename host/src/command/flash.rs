@@ -9,7 +9,7 @@ use clap::ValueHint;
 use super::{bench, say};
 use crate::rig::image::Image;
 use crate::rig::probe::lock::ProbeLock;
-use crate::rig::probe::{self, Report, Target, Task};
+use crate::rig::probe::{self, Load, Report, Target, Task};
 use crate::rig::watch::Watch;
 use crate::stderr::tell;
 
@@ -39,19 +39,19 @@ pub struct Args {
 /// What failed, on what, and what to try.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let bench = args.bench.read()?;
-    bench.check_image(args.image.as_deref())?;
+    bench.check_image(args.image.as_deref(), false)?;
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
     if bench.declared.bring_up.is_some() {
         tell(bench::BRINGING_UP);
     }
-    let up = bench.bring_up(None, 1, &watch)?;
+    let up = bench.bring_up(None, &bench::How::default(), &watch)?;
     let image = args.image.as_ref().unwrap_or(&up.bench.board.image);
     let sha256 = Image::read(image)?.sha256;
     let target = Target { selector: up.bench.board.probe.clone(), chip: up.bench.board.chip.clone() };
     let _lock = ProbeLock::acquire(&target.selector)?;
-    let task = Task::Load { target, image: image.clone() };
-    let (report, _) = probe::perform(&task, &watch, &mut |step| log::info!("{step:?}"))?;
+    let task = Task::Load { target, load: Load::plain(image.clone()) };
+    let report = probe::perform(&task, &watch, &mut |step| log::info!("{step:?}"))?.report;
     if args.json {
         say(&format!("{}\n", serde_json::json!({ "image": image, "sha256": sha256, "report": report })))?;
     } else {

@@ -34,7 +34,7 @@ struct SerialPort {
 /// If the probes cannot be listed.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let watch = Watch::new();
-    let (_, probes) = probe::perform(&Task::List, &watch, &mut |_| {})?;
+    let probes = probe::perform(&Task::List, &watch, &mut |_| {})?.probes;
     let ports = serial_ports(Path::new("/dev"));
     say(&if args.json {
         format!("{}\n", serde_json::json!({ "probes": probes, "serial_ports": ports }))

@@ -6,6 +6,7 @@ pub mod flash;
 pub mod list;
 pub mod replay;
 pub mod run;
+pub mod trace;
 pub mod validate;
 
 use std::ffi::OsString;
@@ -39,7 +40,9 @@ Examples:
   ppsrig run                 a run on the virtual bench of the source tree
   ppsrig check bench.toml    is every instrument of a bench there and well?
   ppsrig run bench.toml --edges 1000 --rate 100
+  ppsrig run --measure path --clock exact --counter-hz 1000000000
   ppsrig replay results/2026-11-30T18-15-00Z-virtual
+  ppsrig trace               what runs between the two reads of a snapshot
 
 Data goes to stdout, everything else to stderr. RUST_LOG=info says more.
 Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done,
@@ -51,6 +54,7 @@ enum Command {
     Check(check::Args),
     Flash(flash::Args),
     Replay(replay::Args),
+    Trace(trace::Args),
     List(list::Args),
     Validate(validate::Args),
     /// One probe session, as a child of another ppsrig
@@ -79,6 +83,7 @@ impl Cli {
             Command::Check(args) => check::run(args),
             Command::Flash(args) => flash::run(args),
             Command::Replay(args) => replay::run(args),
+            Command::Trace(args) => trace::run(args),
             Command::List(args) => list::run(args),
             Command::Validate(args) => validate::run(args),
             Command::ProbeWorker => Ok(probe::worker::run()),

@@ -86,8 +86,7 @@ pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outc
     let to = out.unwrap_or(dir);
     let written = bundle::write_files(to, &files)?;
     let text = if json {
-        let [.., (_, object)] = files;
-        object
+        files.into_iter().next_back().map(|(_, object)| object).unwrap_or_default()
     } else {
         report::terminal::table(&record, &analysis, &recording.incomplete, to)
     };

@@ -3,12 +3,14 @@
 use ppsrig_wire::CaptureCounters;
 
 use crate::analysis::Analysis;
+use crate::analysis::edge::EdgeAnalysis;
 use crate::analysis::figure::Figure;
 use crate::analysis::fixed::Fixed;
 use crate::analysis::row::EdgeRow;
 use crate::analysis::tie::Tie;
 use crate::events::Burst;
-use crate::plan::{CLOCK_IDS, PREAMBLE_PERIOD_NS, RunRecord};
+use crate::names::{self, Measurement};
+use crate::plan::{PREAMBLE_PERIOD_NS, RunRecord};
 
 const EDGE_COLUMNS: [&str; 19] = [
     "session",
@@ -58,7 +60,7 @@ const _: () = assert!(PREAMBLE_PERIOD_NS == 1_000_000_000, "the rate above is th
 
 /// The measurement's edges, one line each. The preamble's are in summary.csv by class, and in raw/ in full.
 #[must_use]
-pub fn edges_csv(analysis: &Analysis) -> String {
+pub fn edges_csv(analysis: &EdgeAnalysis) -> String {
     let rows = analysis.rows().filter(|row| row.burst == Burst::Edges).map(edge_fields);
     table(&EDGE_COLUMNS, rows)
 }
@@ -66,10 +68,7 @@ pub fn edges_csv(analysis: &Analysis) -> String {
 /// One line a figure.
 #[must_use]
 pub fn summary_csv(record: &RunRecord, analysis: &Analysis) -> String {
-    table(
-        &SUMMARY_COLUMNS,
-        analysis.figures.iter().map(|figure| figure_fields(figure, record, analysis.emulated)),
-    )
+    table(&SUMMARY_COLUMNS, analysis.figures().map(|figure| figure_fields(figure, record, analysis.emulated)))
 }
 
 /// The plan's rate in hertz, as short as it can be: `10`, `0.5`.
@@ -82,10 +81,10 @@ pub fn rate_hz(record: &RunRecord) -> String {
 /// The plan's clock by name.
 #[must_use]
 pub fn clock_name(record: &RunRecord) -> &'static str {
-    CLOCK_IDS.iter().find(|(clock, _)| *clock == record.plan.clock_id).map_or("", |(_, name)| name)
+    names::of_clock(record.plan.clock_id)
 }
 
-fn table<const N: usize>(header: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+pub(super) fn table<const N: usize>(header: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut writer =
         csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
     let infallible = "a record of the right length goes into memory";
@@ -136,14 +135,18 @@ fn edge_fields(row: &EdgeRow) -> [String; EDGE_COLUMNS.len()] {
 }
 
 fn figure_fields(figure: &Figure, record: &RunRecord, emulated: bool) -> [String; SUMMARY_COLUMNS.len()] {
+    let (clock_id, rate_hz) = match figure.measurement {
+        Measurement::Edge => (clock_name(record), rate_hz(record)),
+        Measurement::Path | Measurement::Ctime => (figure.clock_id, String::new()),
+    };
     [
-        "edge".to_owned(),
+        figure.measurement.to_string(),
         figure.variant.to_owned(),
-        clock_name(record).to_owned(),
-        "1".to_owned(),
+        clock_id.to_owned(),
+        figure.cores.to_string(),
         figure.mode.to_owned(),
         figure.tie.to_owned(),
-        if figure.variant.starts_with("preamble") { PREAMBLE_RATE_HZ.to_owned() } else { rate_hz(record) },
+        if figure.variant.starts_with("preamble") { PREAMBLE_RATE_HZ.to_owned() } else { rate_hz },
         emulated.to_string(),
         figure.metric.clone(),
         figure.unit.to_owned(),

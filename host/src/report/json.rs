@@ -3,11 +3,16 @@
 use serde::Serialize;
 
 use super::csv_files::clock_name;
+use super::measured_json::{CtimeJson, PathJson, ctime_json, path_json};
+use crate::analysis::Analysis;
+use crate::analysis::Session;
 use crate::analysis::class::{Class, Ledger, Side};
+use crate::analysis::edge::EdgeAnalysis;
 use crate::analysis::figure::Figure;
 use crate::analysis::figures::mode_name;
 use crate::analysis::fixed::Fixed;
-use crate::analysis::{Analysis, Session};
+use crate::analysis::uncertainty::Component;
+use crate::names::{Clock, Measurement};
 use crate::plan::{Provenance, RunRecord};
 
 #[derive(Serialize)]
@@ -19,19 +24,34 @@ struct Summary<'a> {
     exit: u8,
     reasons: &'a [String],
     emulated: bool,
-    measurement: &'static str,
-    mode: &'static str,
+    measurement: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<&'static str>,
     clock_id: &'static str,
-    rate_hz: Fixed,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_hz: Option<Fixed>,
+    /// How time passed; edges are always measured live.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<Clock>,
     provenance: ProvenanceJson<'a>,
-    second_rule: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    second_rule: Option<&'a str>,
     bring_up: &'a str,
     probe_transactions: u64,
-    counter_rate: Vec<Rate<'a>>,
-    ledger: LedgerJson,
-    preamble_ledger: LedgerJson,
-    latency: Vec<LatencyJson<'a>>,
-    without_echo: Vec<WithoutEcho>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counter_rate: Option<Vec<Rate<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ledger: Option<LedgerJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preamble_ledger: Option<LedgerJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency: Option<Vec<LatencyJson<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_echo: Option<Vec<WithoutEcho>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Vec<PathJson<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ctime: Option<Vec<CtimeJson<'a>>>,
     figures: Vec<FigureJson<'a>>,
 }
 
@@ -78,7 +98,7 @@ struct LatencyJson<'a> {
 }
 
 #[derive(Serialize)]
-struct ComponentJson {
+pub(super) struct ComponentJson {
     name: &'static str,
     mean_ns: Option<Fixed>,
     kind: crate::analysis::uncertainty::Kind,
@@ -94,6 +114,13 @@ struct WithoutEcho {
 
 #[derive(Serialize)]
 struct FigureJson<'a> {
+    /// Left out where it is that of edges, as in bundles that have nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measurement: Option<Measurement>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cores: Option<u8>,
     variant: &'a str,
     mode: &'a str,
     tie: &'a str,
@@ -111,6 +138,8 @@ struct FigureJson<'a> {
 /// The whole object, indented, with a line end.
 #[must_use]
 pub fn summary_json(record: &RunRecord, analysis: &Analysis) -> String {
+    let edge = analysis.edge.as_ref();
+    let measured: Vec<_> = record.plan.measure.iter().map(|one| one.name()).collect();
     let summary = Summary {
         bundle_version: record.bundle_version,
         status: if analysis.partial.is_some() { "partial" } else { "complete" },
@@ -119,20 +148,23 @@ pub fn summary_json(record: &RunRecord, analysis: &Analysis) -> String {
         exit: analysis.verdict.outcome.exit(),
         reasons: &analysis.verdict.reasons,
         emulated: analysis.emulated,
-        measurement: "edge",
-        mode: mode_name(record.plan.mode),
+        measurement: measured.join(","),
+        mode: edge.map(|_| mode_name(record.plan.mode)),
         clock_id: clock_name(record),
-        rate_hz: Fixed { scaled: i128::from(record.plan.rate_millihertz), places: 3 },
+        rate_hz: edge.map(|_| Fixed { scaled: i128::from(record.plan.rate_millihertz), places: 3 }),
+        clock: Some(record.plan.clock).filter(|_| analysis.path.is_some() || analysis.ctime.is_some()),
         provenance: provenance(&record.provenance),
-        second_rule: &analysis.second_rule,
+        second_rule: edge.map(|edge| edge.second_rule.as_str()),
         bring_up: &record.conditions.bring_up,
-        probe_transactions: analysis.probe_operations,
-        counter_rate: rates(record, analysis),
-        ledger: ledger(&analysis.edges),
-        preamble_ledger: ledger(&analysis.preamble),
-        latency: latency(analysis),
-        without_echo: without_echo(analysis),
-        figures: analysis.figures.iter().map(figure).collect(),
+        probe_transactions: analysis.probe_operations(),
+        counter_rate: edge.map(|edge| rates(record, edge)),
+        ledger: edge.map(|edge| ledger(&edge.edges)),
+        preamble_ledger: edge.map(|edge| ledger(&edge.preamble)),
+        latency: edge.map(latency),
+        without_echo: edge.map(without_echo),
+        path: analysis.path.as_ref().map(path_json),
+        ctime: analysis.ctime.as_ref().map(ctime_json),
+        figures: analysis.figures().map(figure).collect(),
     };
     let mut text =
         serde_json::to_string_pretty(&summary).expect("names are strings and no number is out of range");
@@ -152,7 +184,7 @@ fn provenance(from: &Provenance) -> ProvenanceJson<'_> {
     }
 }
 
-fn rates<'a>(record: &RunRecord, analysis: &'a Analysis) -> Vec<Rate<'a>> {
+fn rates<'a>(record: &RunRecord, analysis: &'a EdgeAnalysis) -> Vec<Rate<'a>> {
     analysis
         .sessions
         .iter()
@@ -191,7 +223,7 @@ fn ledger(ledger: &Ledger) -> LedgerJson {
     }
 }
 
-fn latency(analysis: &Analysis) -> Vec<LatencyJson<'_>> {
+fn latency(analysis: &EdgeAnalysis) -> Vec<LatencyJson<'_>> {
     analysis
         .latencies
         .iter()
@@ -200,20 +232,24 @@ fn latency(analysis: &Analysis) -> Vec<LatencyJson<'_>> {
             tie: latencies.tie.name(),
             n: latencies.n,
             interval_between_sessions: latencies.sample.is_between_sessions(),
-            components: latencies
-                .components
-                .iter()
-                .map(|part| ComponentJson {
-                    name: part.name,
-                    mean_ns: Fixed::rounded(part.ps, 0).map(|ps| Fixed::nanoseconds(ps.scaled)),
-                    kind: part.kind,
-                })
-                .collect(),
+            components: components(&latencies.components),
         })
         .collect()
 }
 
-fn without_echo(analysis: &Analysis) -> Vec<WithoutEcho> {
+/// The components of an uncertainty.
+pub(super) fn components(parts: &[Component]) -> Vec<ComponentJson> {
+    parts
+        .iter()
+        .map(|part| ComponentJson {
+            name: part.name,
+            mean_ns: Fixed::rounded(part.ps, 0).map(|ps| Fixed::nanoseconds(ps.scaled)),
+            kind: part.kind,
+        })
+        .collect()
+}
+
+fn without_echo(analysis: &EdgeAnalysis) -> Vec<WithoutEcho> {
     let of_session = |session: &Session| {
         let session_number = session.number;
         let entry = move |(reason, edges): (&&'static str, &u64)| WithoutEcho {
@@ -227,7 +263,11 @@ fn without_echo(analysis: &Analysis) -> Vec<WithoutEcho> {
 }
 
 fn figure(figure: &Figure) -> FigureJson<'_> {
+    let own = figure.measurement != Measurement::Edge;
     FigureJson {
+        measurement: own.then_some(figure.measurement),
+        clock_id: own.then_some(figure.clock_id),
+        cores: own.then_some(figure.cores),
         variant: figure.variant,
         mode: figure.mode,
         tie: figure.tie,

@@ -2,7 +2,11 @@
 
 pub mod csv_files;
 pub mod json;
+pub mod listing;
+mod measured_json;
 pub mod no_record;
+pub mod published;
+pub mod samples;
 pub mod terminal;
 
 use crate::analysis::Analysis;
@@ -10,17 +14,38 @@ use crate::plan::RunRecord;
 
 /// One line an edge.
 pub const EDGES: &str = "edges.csv";
+/// One line for each difference that a batch of `path` saw.
+pub const SAMPLES: &str = "samples.csv";
+/// One line a pair of `path`.
+pub const PAIRS: &str = "pairs.csv";
 /// One line a figure.
 pub const SUMMARY: &str = "summary.csv";
 /// The same for machines.
 pub const SUMMARY_JSON: &str = "summary.json";
 
-/// The files that follow from a recording, by name and content.
+/// The files that follow from a recording, by name and content; summary.json is the last one.
 #[must_use]
-pub fn files(record: &RunRecord, analysis: &Analysis) -> [(&'static str, String); 3] {
-    [
-        (EDGES, csv_files::edges_csv(analysis)),
-        (SUMMARY, csv_files::summary_csv(record, analysis)),
-        (SUMMARY_JSON, json::summary_json(record, analysis)),
-    ]
+pub fn files(record: &RunRecord, analysis: &Analysis) -> Vec<(&'static str, String)> {
+    let content = |name| match name {
+        EDGES => analysis.edge.as_ref().map(csv_files::edges_csv),
+        SAMPLES => analysis.path.as_ref().map(samples::samples_csv),
+        PAIRS => analysis.path.as_ref().map(samples::pairs_csv),
+        SUMMARY => Some(csv_files::summary_csv(record, analysis)),
+        _ => Some(json::summary_json(record, analysis)),
+    };
+    names(record, analysis).into_iter().filter_map(|name| Some((name, content(name)?))).collect()
+}
+
+/// Their names.
+#[must_use]
+pub fn names(record: &RunRecord, analysis: &Analysis) -> Vec<&'static str> {
+    let pairs = record.plan.path.as_ref().is_some_and(|path| path.raw_pairs);
+    let wanted = [
+        (EDGES, analysis.edge.is_some()),
+        (SAMPLES, analysis.path.is_some()),
+        (PAIRS, analysis.path.is_some() && pairs),
+        (SUMMARY, true),
+        (SUMMARY_JSON, true),
+    ];
+    wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect()
 }

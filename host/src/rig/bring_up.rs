@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use super::guard::GRACE;
 use super::watch::{Deadline, Halt, Watch};
+use crate::names::Clock;
 use crate::units::Hertz;
 
 /// How long a bring-up command may take until READY.
@@ -29,12 +30,14 @@ pub struct Surroundings {
     pub run_dir: PathBuf,
     /// PPSRIG_SCENARIO, absolute.
     pub scenario: Option<PathBuf>,
-    /// PPSRIG_CLOCK: `live` or `exact`.
-    pub clock: &'static str,
+    /// PPSRIG_CLOCK
+    pub clock: Clock,
     /// PPSRIG_COUNTER_HZ
     pub counter_hz: Option<Hertz>,
     /// PPSRIG_SEED
     pub seed: u64,
+    /// PPSRIG_CORES: cores that a run needs, if more than one.
+    pub cores: u8,
 }
 
 /// Why a bench did not come up.
@@ -188,8 +191,12 @@ fn guard_command(
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("guard").arg("--scratch").arg(run_dir).arg("--").arg(program);
     command.args(arguments);
-    command.env("PPSRIG_RUN_DIR", run_dir).env("PPSRIG_CLOCK", surroundings.clock);
+    command.env("PPSRIG_RUN_DIR", run_dir).env("PPSRIG_CLOCK", surroundings.clock.name());
     command.env("PPSRIG_SEED", surroundings.seed.to_string());
+    match surroundings.cores {
+        0 | 1 => command.env_remove("PPSRIG_CORES"),
+        cores => command.env("PPSRIG_CORES", cores.to_string()),
+    };
     match &surroundings.scenario {
         Some(scenario) => command.env("PPSRIG_SCENARIO", scenario),
         None => command.env_remove("PPSRIG_SCENARIO"),

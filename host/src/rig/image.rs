@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use object::elf::{EM_AARCH64, FileHeader64, PT_LOAD};
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
-use object::{Architecture, Endianness, Object as _};
+use object::{Architecture, Endianness, Object as _, ObjectSymbol as _};
+use ppsrig_wire::mailbox;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -67,6 +68,23 @@ pub enum ImageError {
         /// The segment's load address.
         address: u64,
     },
+    /// no mailbox
+    #[error(
+        "{path}: it takes no commands from its memory (no {symbol} in it); build it from the same source as ppsrig",
+        symbol = mailbox::SYMBOL
+    )]
+    NoMailbox {
+        /// The file.
+        path: PathBuf,
+    },
+    /// too many commands
+    #[error("{path}: {bytes} bytes of commands do not fit its mailbox of {capacity}", capacity = mailbox::CAPACITY)]
+    MailboxFull {
+        /// The file.
+        path: PathBuf,
+        /// Bytes of frames.
+        bytes: usize,
+    },
 }
 
 /// Longest image file that is read, debug information included.
@@ -92,6 +110,8 @@ pub struct Image {
     pub segments: Vec<Segment>,
     /// SHA-256 of the file, lower-case hex.
     pub sha256: String,
+    /// Address of the mailbox, if it has one.
+    pub mailbox: Option<u64>,
 }
 
 impl Image {
@@ -124,7 +144,44 @@ impl Image {
         if segments.is_empty() {
             return Err(ImageError::Empty { path: path.to_owned() });
         }
-        Ok(Self { entry: elf.entry(), segments, sha256: hex(&Sha256::digest(bytes)) })
+        let mailbox = elf.symbols().find(|symbol| symbol.name() == Ok(mailbox::SYMBOL));
+        Ok(Self {
+            entry: elf.entry(),
+            segments,
+            sha256: hex(&Sha256::digest(bytes)),
+            mailbox: mailbox.map(|symbol| symbol.address()),
+        })
+    }
+
+    /// Puts command frames into the mailbox; they are loaded and verified with the rest.
+    ///
+    /// # Errors
+    /// [`ImageError::NoMailbox`], [`ImageError::MailboxFull`]
+    pub fn fill_mailbox(&mut self, path: &Path, frames: &[u8]) -> Result<(), ImageError> {
+        let filled = mailbox::filled(frames)
+            .ok_or_else(|| ImageError::MailboxFull { path: path.to_owned(), bytes: frames.len() })?;
+        let place = self.mailbox.and_then(|address| {
+            self.segments.iter_mut().find_map(|segment| {
+                let offset = usize::try_from(address.checked_sub(segment.address)?).ok()?;
+                segment.data.get_mut(offset..)?.first_chunk_mut::<{ mailbox::SIZE }>()
+            })
+        });
+        // The magic tells that both sides mean the same layout.
+        match place.filter(|place| mailbox::frames(place).is_some()) {
+            Some(place) => *place = filled,
+            None => return Err(ImageError::NoMailbox { path: path.to_owned() }),
+        }
+        Ok(())
+    }
+
+    /// The instruction at an address, if it is loaded.
+    #[must_use]
+    pub fn word(&self, address: u64) -> Option<u32> {
+        let word = self.segments.iter().find_map(|segment| {
+            let offset = usize::try_from(address.checked_sub(segment.address)?).ok()?;
+            segment.data.get(offset..)?.first_chunk::<4>()
+        });
+        word.map(|bytes| u32::from_le_bytes(*bytes))
     }
 
     /// Bytes that are loaded.

@@ -161,22 +161,23 @@ impl Link {
         })
     }
 
+    /// Starts what ends by itself: [`ToBoard::StartPath`], [`ToBoard::StartCtime`]. Returns when the board has taken it.
+    ///
+    /// # Errors
+    /// [`LinkError`]
+    pub fn start(&mut self, command: &ToBoard, name: &'static str, watch: &Watch) -> Result<(), LinkError> {
+        self.command(command, name, watch, &mut |_| {}, |message, sequence| match message {
+            FromBoard::Ack { command, outcome } if *command == sequence => Some(accepted(*outcome, name)),
+            _ => None,
+        })
+    }
+
     /// Opens a capture window.
     ///
     /// # Errors
     /// [`LinkError`]
     pub fn start_capture(&mut self, plan: CapturePlan, watch: &Watch) -> Result<(), LinkError> {
-        let name = "StartCapture";
-        self.command(
-            &ToBoard::StartCapture(plan),
-            name,
-            watch,
-            &mut |_| {},
-            |message, sequence| match message {
-                FromBoard::Ack { command, outcome } if *command == sequence => Some(accepted(*outcome, name)),
-                _ => None,
-            },
-        )
+        self.start(&ToBoard::StartCapture(plan), "StartCapture", watch)
     }
 
     /// Closes a capture window; every record of it has arrived before this returns. `also` sees what else comes in.
@@ -242,11 +243,12 @@ impl Link {
     }
 }
 
-fn accepted(outcome: AckOutcome, command: &'static str) -> Result<(), LinkError> {
+/// What the board's acknowledgement of a command comes to.
+pub(super) fn accepted(outcome: AckOutcome, command: &'static str) -> Result<(), LinkError> {
     let why = match outcome {
         AckOutcome::Done => return Ok(()),
-        AckOutcome::Unsupported => "it lacks the capability",
-        AckOutcome::WrongWindow => "another capture window is open, or none",
+        AckOutcome::Unsupported => "it lacks the capability, or cannot work with these figures",
+        AckOutcome::WrongWindow => "another capture window is open or none, or it measures something already",
     };
     Err(LinkError::Refused { command, why })
 }
@@ -256,17 +258,62 @@ fn accepted(outcome: AckOutcome, command: &'static str) -> Result<(), LinkError>
 pub struct Needs {
     /// What the bench file says of it.
     pub emulated: bool,
-    /// How edges are to be captured.
-    pub mode: EdgeMode,
-    /// Whether its echo pin is wired.
-    pub echo: bool,
+    /// What it is to do.
+    pub work: Work,
+}
+
+/// What a board is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Capture edges.
+    Edges {
+        /// How.
+        mode: EdgeMode,
+        /// Whether its echo pin is wired.
+        echo: bool,
+    },
+    /// Measure the path to the counter read inside the snapshot.
+    Path,
+    /// Run the inode timestamp workload.
+    Ctime,
+}
+
+impl Work {
+    /// The capabilities that it takes, each as a phrase that continues "cannot".
+    fn capabilities(self) -> Vec<(Capabilities, &'static str)> {
+        let irq = (Capabilities::EDGE_IRQ, "capture edges by interrupt");
+        let poll = (Capabilities::EDGE_POLL, "capture edges by polling");
+        match self {
+            Self::Edges { mode, echo } => {
+                let mut needed = match mode {
+                    EdgeMode::Irq => vec![irq],
+                    // The preamble is captured by interrupt in every mode.
+                    EdgeMode::Poll | EdgeMode::Alternate => vec![irq, poll],
+                };
+                if echo {
+                    let pin = "raise an echo pin, which the bench file says is wired";
+                    needed.push((Capabilities::ECHO, pin));
+                }
+                needed
+            }
+            Self::Path => vec![(Capabilities::PATH, "measure the path to the counter read of a snapshot")],
+            Self::Ctime => vec![(Capabilities::CTIME, "run the inode timestamp workload")],
+        }
+    }
 }
 
 /// Cross-checks what a board says of itself with what is needed of it.
 ///
 /// # Errors
-/// [`LinkError::Emulated`], [`LinkError::Incapable`]
+/// [`LinkError::Version`], [`LinkError::Emulated`], [`LinkError::Incapable`]
 pub fn check_identity(identity: &Identity, needs: Needs) -> Result<(), LinkError> {
+    if identity.protocol != PROTOCOL_VERSION {
+        return Err(LinkError::Version {
+            board: identity.protocol,
+            firmware: identity.git_hash.to_string(),
+            ours: PROTOCOL_VERSION,
+        });
+    }
     let name = |emulated| if emulated { "emulated" } else { "real hardware" };
     let emulated = identity.capabilities.has(Capabilities::EMULATED);
     if emulated != needs.emulated {
@@ -276,16 +323,7 @@ pub fn check_identity(identity: &Identity, needs: Needs) -> Result<(), LinkError
             itself: name(emulated),
         });
     }
-    let irq = (Capabilities::EDGE_IRQ, "capture edges by interrupt");
-    let poll = (Capabilities::EDGE_POLL, "capture edges by polling");
-    let mut needed = match needs.mode {
-        EdgeMode::Irq => vec![irq],
-        // The preamble is captured by interrupt in every mode.
-        EdgeMode::Poll | EdgeMode::Alternate => vec![irq, poll],
-    };
-    if needs.echo {
-        needed.push((Capabilities::ECHO, "raise an echo pin, which the bench file says is wired"));
-    }
+    let needed = needs.work.capabilities();
     match needed.iter().find(|(capability, _)| !identity.capabilities.has(*capability)) {
         Some((_, needed)) => Err(LinkError::Incapable { board: identity.board.to_string(), needed }),
         None => Ok(()),

@@ -7,12 +7,15 @@ pub mod holder;
 pub mod image;
 pub mod interval_counter;
 pub mod link;
+pub mod measuring;
 pub mod port;
 pub mod probe;
 pub mod recorder;
 pub mod reference;
 pub mod scpi;
 pub mod session;
+pub mod symbols;
+pub mod trace;
 pub mod watch;
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::rig::generator::{Generator, GeneratorError, PulseTrain};
 use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::{Link, LinkError, Needs, check_identity};
 use crate::rig::port::PortError;
-use crate::rig::probe::{self, ProbeError, Progress, Report, Target, Task};
+use crate::rig::probe::{self, Load, ProbeError, Progress, Report, Target, Task};
 use crate::rig::recorder::Log;
 use crate::rig::reference::{Reference, ReferenceError};
 use crate::rig::watch::{Deadline, Halt, Watch};
@@ -63,6 +63,17 @@ pub enum SessionError {
     /// what the preamble showed
     #[error("{0}")]
     Refused(String),
+    /// the board measures and says nothing more
+    #[error(
+        "the board says nothing for {seconds} s while it measures {what}; what it said last is in raw/link.log",
+        seconds = allowed.as_secs()
+    )]
+    Silent {
+        /// What it measures.
+        what: String,
+        /// What was allowed.
+        allowed: Duration,
+    },
     /// interrupted, or the recording failed
     #[error(transparent)]
     Halt(#[from] Halt),
@@ -90,6 +101,17 @@ pub enum Step<'a> {
     },
     /// A burst is complete.
     Fired(Burst),
+    /// The board measures by itself.
+    Measuring {
+        /// What, for people.
+        what: &'a str,
+        /// Parts done, as the board's messages arrive.
+        done: u64,
+        /// Parts to do.
+        total: u64,
+    },
+    /// It has measured that.
+    Measured(&'a str),
 }
 
 /// Gets the steps.
@@ -169,17 +191,7 @@ impl Rig {
     }
 
     fn load(&mut self, step: OnStep<'_>) -> Result<(), SessionError> {
-        let began = self.log.clock().now();
-        let task = Task::Load { target: self.target.clone(), image: self.image.clone() };
-        let result = probe::perform(&task, &self.watch, &mut |progress| step(Step::Loading(progress)));
-        let operations = match &result {
-            Ok((report, _)) => report.operations,
-            Err(error) => error.operations(),
-        };
-        self.log.did(&RigEvent::ProbeUsed { purpose: "load".to_owned(), began, operations });
-        let (report, _) = result?;
-        step(Step::Loaded(&report));
-        Ok(())
+        load_board(&self.target, Load::plain(self.image.clone()), (&self.log, &self.watch), step)
     }
 
     fn burst(
@@ -290,6 +302,25 @@ impl Rig {
         }
         Ok(())
     }
+}
+
+/// Loads the board and lets it run; the probe's work is recorded, however it ended.
+pub(super) fn load_board(
+    target: &Target,
+    load: Load,
+    (log, watch): (&Log, &Watch),
+    step: OnStep<'_>,
+) -> Result<(), SessionError> {
+    let began = log.clock().now();
+    let task = Task::Load { target: target.clone(), load };
+    let result = probe::perform(&task, watch, &mut |progress| step(Step::Loading(progress)));
+    let operations = match &result {
+        Ok(performed) => performed.report.operations,
+        Err(error) => error.operations(),
+    };
+    log.did(&RigEvent::ProbeUsed { purpose: "load".to_owned(), began, operations });
+    step(Step::Loaded(&result?.report));
+    Ok(())
 }
 
 const fn late_advice(captured: u32) -> &'static str {

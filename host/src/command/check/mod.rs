@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if bench.declared.bring_up.is_some() {
         tell(bench::BRINGING_UP);
     }
-    match bench.bring_up(None, 1, &watch) {
+    match bench.bring_up(None, &bench::How::default(), &watch) {
         Ok(up) => {
             if bench.declared.bring_up.is_some() {
                 findings.good(

@@ -12,7 +12,7 @@ use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::Link;
 use crate::rig::port::{Port, PortError};
 use crate::rig::probe::lock::ProbeLock;
-use crate::rig::probe::{self, Target, Task};
+use crate::rig::probe::{self, Load, Performed, Target, Task};
 use crate::rig::recorder::Recorder;
 use crate::rig::reference::Reference;
 use crate::rig::scpi::ScpiGenerator;
@@ -60,7 +60,7 @@ fn board(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
         Err(error) => return findings.unusable("probe", error.to_string()),
     };
     match probe::perform(&Task::Attach(target.clone()), watch, &mut |_| {}) {
-        Ok((report, _)) => {
+        Ok(Performed { report, .. }) => {
             let ms = report.attach_ns as f64 / 1e6;
             findings.good("probe", format!("{} attached in {ms:.0} ms", target.selector));
         }
@@ -74,9 +74,9 @@ fn board(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
         Ok(port) => port,
         Err(error) => return findings.unusable("link", error.to_string()),
     };
-    let task = Task::Load { target, image: bench.board.image.clone() };
+    let task = Task::Load { target, load: Load::plain(bench.board.image.clone()) };
     match probe::perform(&task, watch, &mut |_| {}) {
-        Ok((report, _)) => {
+        Ok(Performed { report, .. }) => {
             findings.good(
                 "load",
                 format!("{} bytes loaded and verified, started at {:#x}", report.bytes, report.entry),

@@ -1,5 +1,9 @@
 //! `ppsrig run`: records a run, then ends exactly as a replay of its bundle does.
 
+mod board_plan;
+mod edges;
+mod jobs;
+mod numbers;
 mod plan;
 mod progress;
 mod record;
@@ -7,28 +11,37 @@ mod record;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail, ensure};
-use clap::{ValueEnum, ValueHint};
+use anyhow::Context;
+use clap::ValueHint;
 use jiff::Timestamp;
 use ppsrig_wire::{ClockId, EdgeMode};
 
 use super::{bench, replay, say};
 use crate::analysis::Analysis;
+use crate::analysis::edge::EdgeAnalysis;
 use crate::bench_file::BenchFile;
 use crate::bundle::Bundle;
+use crate::names::{Clock, Measurement};
 use crate::plan::Plan;
 use crate::rig::watch::Watch;
 use crate::stderr::tell;
-use plan::{Asked, Rate};
+use numbers::{Picoseconds, Rate};
+use plan::Asked;
+
+pub(super) use plan::parse_clock_id;
 use progress::Progress;
 use record::Recording;
 
-/// Runs a capture run on a bench and prints its figures
+/// Measures on a bench, and prints the figures
 ///
-/// Loads the board, fires a preamble of one edge a second that labels the GPS seconds and measures the counter's rate,
-/// then fires the edges, pairs what the board captured with what was commanded, and prints latency statistics, the edge
-/// ledger and a verdict. Everything is kept in a run bundle, from which `ppsrig replay` computes the same again.
-/// Ctrl-C ends a run in order; the bundle is then partial.
+/// `edge`: fires a preamble of one edge a second that labels the GPS seconds and measures the counter's rate, then the
+/// edges, pairs what the board captured with what was commanded, and prints latency statistics, the edge ledger and a
+/// verdict. `path`: the board itself measures the time from a caller's counter read to the one inside the snapshot function,
+/// for each build of it. `ctime`: the board runs a workload that stamps inodes, for each build of the coarse clock. For `path`
+/// and `ctime` no generator, reference or interval counter is opened.
+///
+/// Everything is kept in a run bundle, from which `ppsrig replay` computes the same again. Ctrl-C ends a run in order; the
+/// bundle is then partial.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     allow_negative_numbers = true,
@@ -38,6 +51,10 @@ Examples:
   ppsrig run bench.toml --edges 1000 --rate 100
   ppsrig run bench.toml --mode alternate --rate 20 --width-ms 20 --edges 400
   ppsrig run --scenario fixtures/scenarios/faults.toml --json
+  ppsrig run bench.toml --measure path --sessions 5
+  ppsrig run --measure path --clock exact --counter-hz 1000000000
+  ppsrig run --measure path --clock exact --variant inline,inline-biased
+  ppsrig run --measure ctime --cores 4
 
 Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done or was
 interrupted, 3 no verdict.
@@ -49,82 +66,99 @@ pub struct Args {
     /// ELF image, in place of the bench file's
     #[arg(long, value_name = "ELF", env = "PPSRIG_IMAGE", value_hint = ValueHint::FilePath, help_heading = "Bench")]
     image: Option<PathBuf>,
-    /// What to measure
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "edge", hide_possible_values = true)]
+    /// What to measure: edge, path, ctime, or several of them with commas between
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "edge", value_parser = str::parse::<Measurement>)]
     measure: Vec<Measurement>,
-    /// Edges a session, the preamble not counted
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    edges: u32,
-    /// Edges a second, as a decimal number, to the millihertz
-    #[arg(long, value_name = "HZ", default_value = "10", value_parser = plan::parse_rate)]
-    rate: Rate,
-    /// How the board captures: irq, poll, or alternate (poll and irq by turns, so that poll edges bracket irq edges)
-    #[arg(long, value_name = "MODE", default_value = "irq", value_parser = plan::parse_mode)]
-    mode: EdgeMode,
-    /// Milliseconds for which a pulse is at its active level, in place of the bench file's
-    #[arg(long, value_name = "N", env = "PPSRIG_WIDTH_MS", help_heading = "Bench")]
-    width_ms: Option<u32>,
-    /// The clock that each interrupt capture snapshots: realtime, monotonic, monotonic-raw or boottime
-    #[arg(long, value_name = "ID", default_value = "realtime", value_parser = plan::parse_clock_id)]
-    clock_id: ClockId,
-    /// Sessions: boots of the board, each with a seed of its own
+    /// Sessions of each variant: boots of the board, each with a seed of its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     sessions: u32,
-    /// The run's seed; without it: one from the system, which is recorded
+    /// The clock that is asked for with each snapshot: realtime, monotonic, monotonic-raw or boottime
+    #[arg(long, value_name = "ID", default_value = "realtime", value_parser = plan::parse_clock_id)]
+    clock_id: ClockId,
+    /// How time passes: live, or exact (an emulated board counts instructions; not for edge)
+    #[arg(long, value_name = "HOW", env = "PPSRIG_CLOCK", default_value = "live", value_parser = str::parse::<Clock>)]
+    clock: Clock,
+    /// The run's seed; without it: one from the system, which is recorded, and 1 with --clock exact
     #[arg(long, value_name = "N", env = "PPSRIG_SEED", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
-    /// How time passes: live, or exact (an emulated board counts instructions)
-    #[arg(long, value_enum, env = "PPSRIG_CLOCK", default_value = "live", hide_possible_values = true)]
-    clock: Clock,
     /// Folder in which the run bundle is made
     #[arg(long, value_name = "DIR", env = "PPSRIG_OUT", default_value = "results", value_hint = ValueHint::DirPath)]
     out: PathBuf,
     /// The object of summary.json in place of the table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    edge: EdgeArgs,
+    #[command(flatten)]
+    board: BoardArgs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Measurement {
-    Edge,
-    Path,
-    Ctime,
+/// What `edge` needs.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Edge")]
+struct EdgeArgs {
+    /// Edges a session, the preamble not counted
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    edges: u32,
+    /// Edges a second, as a decimal number, to the millihertz
+    #[arg(long, value_name = "HZ", default_value = "10", value_parser = numbers::parse_rate)]
+    rate: Rate,
+    /// How the board captures: irq, poll, or alternate (poll and irq by turns, so that poll edges bracket irq edges)
+    #[arg(long, value_name = "MODE", default_value = "irq", value_parser = plan::parse_mode)]
+    mode: EdgeMode,
+    /// Milliseconds for which a pulse is at its active level, in place of the bench file's
+    #[arg(long, value_name = "N", env = "PPSRIG_WIDTH_MS")]
+    width_ms: Option<u32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Clock {
-    Live,
-    Exact,
+/// What `path` and `ctime` need.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Path and ctime")]
+struct BoardArgs {
+    /// Builds to measure, with commas between; without it all of them, by turns. path: indirect, inline, inline-biased;
+    /// ctime: coarse, multigrain, multigrain-floor
+    #[arg(long, value_name = "V", value_delimiter = ',')]
+    variant: Vec<String>,
+    /// path: pairs of counter reads a session, at least 100,000
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    iterations: u32,
+    /// path: a random delay before each pair, on or off; without it there is no verdict
+    #[arg(long, value_name = "HOW", default_value = "on", value_parser = numbers::parse_switch, action = clap::ArgAction::Set)]
+    dither: bool,
+    /// path: largest bias bound that has a verdict, in nanoseconds, to the picosecond; without it one CPU cycle
+    #[arg(long, value_name = "NS", value_parser = numbers::parse_picoseconds)]
+    max_bias: Option<Picoseconds>,
+    /// path: send every pair as well, for pairs.csv
+    #[arg(long)]
+    raw_pairs: bool,
+    /// ctime: cores that run the workload, 1 to 4
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=MOST_CORES))]
+    cores: u8,
+    /// ctime: operations a session, of all cores together
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..=MOST_OPERATIONS))]
+    operations: u64,
 }
+
+const MOST_CORES: i64 = ppsrig_wire::CORES as i64;
+const MOST_OPERATIONS: u64 = 100_000_000_000;
 
 impl Args {
-    fn refuse_what_is_not_there_yet(&self) -> anyhow::Result<()> {
-        ensure!(
-            self.clock == Clock::Live,
-            "--clock exact: not in this version; it counts instructions, which `edge` has none of. Use --clock live"
-        );
-        for measurement in &self.measure {
-            let name = match measurement {
-                Measurement::Edge => continue,
-                Measurement::Path => "path",
-                Measurement::Ctime => "ctime",
-            };
-            bail!("--measure {name}: not in this version; use --measure edge");
-        }
-        Ok(())
-    }
-
     fn plan(&self, bench: &BenchFile) -> anyhow::Result<Plan> {
-        let asked = Asked {
-            edges: self.edges,
-            rate: self.rate,
-            mode: self.mode,
-            clock_id: self.clock_id,
-            width_ms: self.width_ms,
-            sessions: self.sessions,
-            seed: plan::seed(self.seed)?,
-        };
-        plan::plan(&asked, bench)
+        plan::plan(
+            &Asked {
+                measure: &self.measure,
+                clock: self.clock,
+                clock_id: self.clock_id,
+                sessions: self.sessions,
+                seed: plan::seed(self.seed, self.clock)?,
+                edges: self.edge.edges,
+                rate: self.edge.rate,
+                mode: self.edge.mode,
+                width_ms: self.edge.width_ms,
+                board: &self.board,
+            },
+            bench,
+        )
     }
 }
 
@@ -133,15 +167,17 @@ impl Args {
 /// # Errors
 /// What kept it from being done. If anything was recorded, that was kept, and what follows from it was printed.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    args.refuse_what_is_not_there_yet()?;
     let bench = args.bench.read()?;
     let plan = args.plan(&bench.declared)?;
-    bench.check_image(args.image.as_deref())?;
+    bench.check_image(args.image.as_deref(), plan.clock == Clock::Exact)?;
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
     let started = Timestamp::now();
     let (bundle, files) = Bundle::create(&args.out, &bench.name(), started)?;
     let mut progress = Progress::new();
+    if !plan.measure.contains(&Measurement::Edge) {
+        progress.line("no edges are measured: generator, reference and interval counter are not opened");
+    }
     let recording = Recording {
         bench: &bench,
         image: args.image.as_deref(),
@@ -180,7 +216,8 @@ fn finish(dir: &Path, recorded: anyhow::Result<()>, json: bool) -> anyhow::Resul
     Ok(outcome.exit_code())
 }
 
-/// Whether the generator was told to fire.
-const fn fired(analysis: &Analysis) -> bool {
-    analysis.preamble.commanded_count > 0 || analysis.edges.commanded_count > 0
+/// Whether there is something to show: a run of edges must have told the generator to fire.
+fn fired(analysis: &Analysis) -> bool {
+    let fired = |edge: &EdgeAnalysis| edge.preamble.commanded_count > 0 || edge.edges.commanded_count > 0;
+    analysis.edge.as_ref().is_none_or(fired) || analysis.path.is_some() || analysis.ctime.is_some()
 }

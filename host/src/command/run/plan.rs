@@ -3,7 +3,10 @@
 use anyhow::{Context, bail, ensure};
 use ppsrig_wire::{ClockId, EdgeMode};
 
+use super::numbers::Rate;
+use super::{BoardArgs, board_plan};
 use crate::bench_file::BenchFile;
+use crate::names::{Clock, Measurement};
 use crate::plan::{CLOCK_IDS, EDGE_MODES, MOST_EDGES, PREAMBLE_PERIOD_NS, Plan};
 
 /// Edges of the preamble: enough for a first rate and for a second labelling that agrees with the first.
@@ -12,52 +15,23 @@ pub(super) const PREAMBLE_EDGES: u32 = 4;
 const MOST_SESSIONS: u32 = MOST_EDGES / 10 / PREAMBLE_EDGES;
 /// Shortest time that the pin must be at its resting level between two edges.
 const LEAST_REST_NS: u64 = 100_000;
+const NS_PER_MS: u64 = 1_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
 const MILLIHERTZ_PERIOD_NS: u64 = NS_PER_S * 1000;
 
 /// What the command line asks for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct Asked<'a> {
+    pub(super) measure: &'a [Measurement],
+    pub(super) clock: Clock,
+    pub(super) clock_id: ClockId,
+    pub(super) sessions: u32,
+    pub(super) seed: u64,
     pub(super) edges: u32,
     pub(super) rate: Rate,
     pub(super) mode: EdgeMode,
-    pub(super) clock_id: ClockId,
     pub(super) width_ms: Option<u32>,
-    pub(super) sessions: u32,
-    pub(super) seed: u64,
-}
-
-/// A rate in millihertz.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rate(pub(super) u64);
-
-impl std::fmt::Display for Rate {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let text = format!("{}.{:03}", self.0 / 1000, self.0 % 1000);
-        f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
-    }
-}
-
-/// Reads a decimal number of hertz, exactly, to the millihertz.
-pub(super) fn parse_rate(text: &str) -> Result<Rate, String> {
-    let wanted = "give edges a second as a decimal number with at most three decimals, such as 10 or 0.5";
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() && fraction.is_empty() || !digits(whole) || !digits(fraction) {
-        return Err(wanted.to_owned());
-    }
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.len() > 3 {
-        return Err(format!("finer than a millihertz; {wanted}"));
-    }
-    let thousandths: u64 = format!("{fraction:0<3}").parse().map_err(|_| wanted.to_owned())?;
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| "too fast".to_owned())? };
-    let millihertz = whole.checked_mul(1000).and_then(|m| m.checked_add(thousandths)).ok_or("too fast")?;
-    match millihertz {
-        0 => Err("no edges would ever come; give more than 0".to_owned()),
-        1_000_000_001.. => Err("too fast: a million edges a second is the most".to_owned()),
-        _ => Ok(Rate(millihertz)),
-    }
+    pub(super) board: &'a BoardArgs,
 }
 
 /// The mode of that name.
@@ -66,7 +40,7 @@ pub(super) fn parse_mode(name: &str) -> Result<EdgeMode, String> {
 }
 
 /// The clock of that name.
-pub(super) fn parse_clock_id(name: &str) -> Result<ClockId, String> {
+pub(in crate::command) fn parse_clock_id(name: &str) -> Result<ClockId, String> {
     by_name(CLOCK_IDS, name)
 }
 
@@ -78,10 +52,13 @@ fn by_name<T: Copy>(table: &[(T, &str)], name: &str) -> Result<T, String> {
     })
 }
 
-/// The seed that was given, or one from the system. TOML holds integers below 2^63.
-pub(super) fn seed(given: Option<u64>) -> anyhow::Result<u64> {
-    if let Some(seed) = given {
-        return Ok(seed);
+/// The seed that was given, or one from the system; in exact mode 1, since there every run is to be the same. TOML holds
+/// integers below 2^63.
+pub(super) fn seed(given: Option<u64>, clock: Clock) -> anyhow::Result<u64> {
+    match (given, clock) {
+        (Some(seed), _) => return Ok(seed),
+        (None, Clock::Exact) => return Ok(1),
+        (None, Clock::Live) => {}
     }
     let mut bytes = [0; 8];
     std::fs::File::open("/dev/urandom")
@@ -91,7 +68,60 @@ pub(super) fn seed(given: Option<u64>) -> anyhow::Result<u64> {
 }
 
 /// The plan, if this bench can do it.
-pub(super) fn plan(asked: &Asked, bench: &BenchFile) -> anyhow::Result<Plan> {
+pub(super) fn plan(asked: &Asked<'_>, bench: &BenchFile) -> anyhow::Result<Plan> {
+    ensure!(asked.sessions > 0, "--sessions 0: nothing would be measured; give at least 1");
+    check_measure(asked, bench)?;
+    let measured = |measurement| asked.measure.contains(&measurement);
+    let edge = measured(Measurement::Edge);
+    let (period_ns, width_ns) = pulses(asked, bench);
+    if edge {
+        check_pulses(asked, period_ns, width_ns)?;
+    }
+    let path = if measured(Measurement::Path) { Some(board_plan::path(asked, bench)?) } else { None };
+    let ctime = if measured(Measurement::Ctime) { Some(board_plan::ctime(asked)?) } else { None };
+    Ok(Plan {
+        measure: asked.measure.to_vec(),
+        clock: asked.clock,
+        mode: asked.mode,
+        clock_id: asked.clock_id,
+        edges: if edge { asked.edges } else { 0 },
+        rate_millihertz: asked.rate.0,
+        period_ns,
+        width_ns,
+        preamble_edges: if edge { PREAMBLE_EDGES } else { 0 },
+        sessions: asked.sessions,
+        seed: asked.seed,
+        path,
+        ctime,
+    })
+}
+
+fn check_measure(asked: &Asked<'_>, bench: &BenchFile) -> anyhow::Result<()> {
+    for (index, measurement) in asked.measure.iter().enumerate() {
+        ensure!(!asked.measure[..index].contains(measurement), "--measure: {measurement} is there twice");
+    }
+    if asked.clock == Clock::Live {
+        return Ok(());
+    }
+    ensure!(
+        !asked.measure.contains(&Measurement::Edge),
+        "--clock exact: it counts instructions and takes no edges; measure path or ctime, or use --clock live for edge"
+    );
+    ensure!(
+        bench.board.emulated && bench.bring_up.is_some(),
+        "--clock exact: only an emulated board that the bench file brings up can count instructions; use --clock live"
+    );
+    Ok(())
+}
+
+/// Nanoseconds from edge to edge and of a pulse.
+fn pulses(asked: &Asked<'_>, bench: &BenchFile) -> (u64, u64) {
+    let period_ns = (MILLIHERTZ_PERIOD_NS + asked.rate.0 / 2) / asked.rate.0;
+    let width_ms = asked.width_ms.unwrap_or(bench.generator.width_ms);
+    (period_ns, u64::from(width_ms) * NS_PER_MS)
+}
+
+fn check_pulses(asked: &Asked<'_>, period_ns: u64, width_ns: u64) -> anyhow::Result<()> {
     ensure!(asked.edges > 0, "--edges 0: nothing would be measured; give at least 1");
     ensure!(
         asked.sessions <= MOST_SESSIONS,
@@ -105,10 +135,7 @@ pub(super) fn plan(asked: &Asked, bench: &BenchFile) -> anyhow::Result<Plan> {
         asked.edges,
         asked.sessions
     );
-    ensure!(asked.sessions > 0, "--sessions 0: nothing would be measured; give at least 1");
-    let period_ns = (MILLIHERTZ_PERIOD_NS + asked.rate.0 / 2) / asked.rate.0;
-    let width_ms = asked.width_ms.unwrap_or(bench.generator.width_ms);
-    let width_ns = u64::from(width_ms) * 1_000_000;
+    let width_ms = width_ns / NS_PER_MS;
     ensure!(width_ms > 0, "--width-ms 0: a pulse needs a width; give at least 1");
     if width_ns + LEAST_REST_NS > period_ns {
         let most = MILLIHERTZ_PERIOD_NS / (width_ns + LEAST_REST_NS);
@@ -124,17 +151,7 @@ pub(super) fn plan(asked: &Asked, bench: &BenchFile) -> anyhow::Result<Plan> {
         width_ns + LEAST_REST_NS <= PREAMBLE_PERIOD_NS,
         "--width-ms {width_ms}: the preamble that labels the seconds has an edge a second; give less than 1000"
     );
-    Ok(Plan {
-        mode: asked.mode,
-        clock_id: asked.clock_id,
-        edges: asked.edges,
-        rate_millihertz: asked.rate.0,
-        period_ns,
-        width_ns,
-        preamble_edges: PREAMBLE_EDGES,
-        sessions: asked.sessions,
-        seed: asked.seed,
-    })
+    Ok(())
 }
 
 /// Seed of one session: SplitMix64 of run seed, session index and variant, so that sessions differ and can be repeated.
@@ -153,7 +170,7 @@ const fn split_mix(state: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     const BENCH: &str = r#"
@@ -174,61 +191,97 @@ mod tests {
         port = "/dev/ttyACM0"
     "#;
 
-    fn asked() -> Asked {
-        let (mode, clock_id) = (EdgeMode::Irq, ClockId::Realtime);
-        Asked { edges: 100, rate: Rate(10_000), mode, clock_id, width_ms: None, sessions: 1, seed: 7 }
+    pub(in crate::command::run) fn bench() -> BenchFile {
+        toml::from_str(BENCH).expect("it is a bench")
     }
 
-    fn planned(asked: &Asked) -> anyhow::Result<Plan> {
-        plan(asked, &toml::from_str(BENCH).expect("it is a bench"))
+    pub(in crate::command::run) fn board_args() -> BoardArgs {
+        BoardArgs {
+            variant: Vec::new(),
+            iterations: 1_000_000,
+            dither: true,
+            max_bias: None,
+            raw_pairs: false,
+            cores: 1,
+            operations: 1000,
+        }
     }
 
-    #[test]
-    fn rates_are_exact_to_the_millihertz() {
-        for (text, millihertz) in
-            [("10", 10_000), ("0.5", 500), (".25", 250), ("3.", 3000), ("1.500000", 1500)]
-        {
-            assert_eq!(parse_rate(text), Ok(Rate(millihertz)), "{text}");
+    pub(in crate::command::run) fn asked(board: &BoardArgs) -> Asked<'_> {
+        Asked {
+            measure: &[Measurement::Edge],
+            clock: Clock::Live,
+            clock_id: ClockId::Realtime,
+            sessions: 1,
+            seed: 7,
+            edges: 100,
+            rate: Rate(10_000),
+            mode: EdgeMode::Irq,
+            width_ms: None,
+            board,
         }
-        for text in ["0", "0.000", "", ".", "-1", "1e3", "0.0001", "ten", "9999999", "99999999999999999999"] {
-            assert!(parse_rate(text).is_err(), "{text}");
-        }
-        assert_eq!(Rate(10_000).to_string(), "10");
-        assert_eq!(Rate(1).to_string(), "0.001");
+    }
+
+    fn planned(change: impl FnOnce(&mut Asked<'_>)) -> anyhow::Result<Plan> {
+        let board = board_args();
+        let mut asked = asked(&board);
+        change(&mut asked);
+        plan(&asked, &bench())
     }
 
     #[test]
     fn a_plan_takes_its_width_from_the_bench_unless_told() {
-        let plan = planned(&asked()).expect("the bench can do it");
+        let plan = planned(|_| {}).expect("the bench can do it");
         assert_eq!((plan.period_ns, plan.width_ns), (100_000_000, 5_000_000));
-        let plan = planned(&Asked { width_ms: Some(20), ..asked() }).expect("the bench can do it");
+        let plan = planned(|asked| asked.width_ms = Some(20)).expect("the bench can do it");
         assert_eq!(plan.width_ns, 20_000_000);
     }
 
     #[test]
     fn a_rate_that_the_width_does_not_allow_is_refused_with_the_fastest_that_it_does() {
-        let error =
-            planned(&Asked { rate: Rate(100_000), width_ms: Some(20), ..asked() }).expect_err("too fast");
-        let error = error.to_string();
+        let at = |millihertz| planned(|asked| (asked.rate, asked.width_ms) = (Rate(millihertz), Some(20)));
+        let error = at(100_000).expect_err("too fast").to_string();
         assert!(error.contains("20 ms") && error.contains("--rate 49.751"), "{error}");
-        planned(&Asked { rate: Rate(49_751), width_ms: Some(20), ..asked() }).expect("as it said");
+        at(49_751).expect("as it said");
     }
 
     #[test]
     fn nothing_to_measure_is_refused() {
-        assert!(planned(&Asked { edges: 0, ..asked() }).is_err());
-        assert!(planned(&Asked { sessions: 0, ..asked() }).is_err());
-        assert!(planned(&Asked { width_ms: Some(0), ..asked() }).is_err());
-        assert!(planned(&Asked { width_ms: Some(1500), rate: Rate(500), ..asked() }).is_err());
+        assert!(planned(|asked| asked.edges = 0).is_err());
+        assert!(planned(|asked| asked.sessions = 0).is_err());
+        assert!(planned(|asked| asked.width_ms = Some(0)).is_err());
+        assert!(planned(|asked| (asked.rate, asked.width_ms) = (Rate(500), Some(1500))).is_err());
+    }
+
+    #[test]
+    fn exact_takes_no_edges_and_needs_an_emulated_board() {
+        let edge = planned(|asked| asked.clock = Clock::Exact).expect_err("no edges").to_string();
+        assert!(edge.contains("takes no edges"), "{edge}");
+        let path = &[Measurement::Path];
+        let hardware = planned(|asked| (asked.clock, asked.measure) = (Clock::Exact, path));
+        assert!(hardware.expect_err("it is hardware").to_string().contains("emulated"));
+    }
+
+    #[test]
+    fn what_is_measured_twice_is_refused() {
+        let twice = &[Measurement::Path, Measurement::Path];
+        assert!(planned(|asked| asked.measure = twice).is_err());
+    }
+
+    #[test]
+    fn the_seed_of_an_exact_run_is_always_the_same() {
+        assert_eq!(seed(None, Clock::Exact).expect("no system is asked"), 1);
+        assert_eq!(seed(Some(9), Clock::Exact).expect("it was given"), 9);
     }
 
     #[test]
     fn more_edges_than_the_analysis_takes_are_refused_with_its_limit() {
-        assert!(planned(&Asked { edges: MOST_EDGES, ..asked() }).is_ok());
-        assert!(planned(&Asked { edges: MOST_EDGES + 1, ..asked() }).is_err());
-        assert!(planned(&Asked { edges: 1, sessions: MOST_SESSIONS, ..asked() }).is_ok());
-        assert!(planned(&Asked { edges: 1, sessions: MOST_SESSIONS + 1, ..asked() }).is_err());
-        let error = planned(&Asked { edges: MOST_EDGES / 2, sessions: 3, ..asked() }).expect_err("too many");
+        assert!(planned(|asked| asked.edges = MOST_EDGES).is_ok());
+        assert!(planned(|asked| asked.edges = MOST_EDGES + 1).is_err());
+        assert!(planned(|asked| (asked.edges, asked.sessions) = (1, MOST_SESSIONS)).is_ok());
+        assert!(planned(|asked| (asked.edges, asked.sessions) = (1, MOST_SESSIONS + 1)).is_err());
+        let error =
+            planned(|asked| (asked.edges, asked.sessions) = (MOST_EDGES / 2, 3)).expect_err("too many");
         let error = error.to_string();
         assert!(error.contains("1500000 edges") && error.contains("takes 1000000"), "{error}");
     }

@@ -79,6 +79,11 @@ impl Progress {
             Step::Firing { burst, commanded, period, captured } => {
                 self.firing(*burst, (*commanded, *period), *captured);
             }
+            Step::Measuring { what, done, total } => self.measuring(what, *done, *total),
+            Step::Measured(what) => {
+                self.clear();
+                self.line(&format!("{what}: done in {:.1} s", self.began.elapsed().as_secs_f64()));
+            }
             Step::Fired(burst) => {
                 self.clear();
                 self.first = None;
@@ -104,6 +109,26 @@ impl Progress {
         } else if let Some((due, left)) = train.filter(|_| self.told.elapsed() >= PLAIN_EVERY) {
             self.told = now;
             tell(&format!("{name}: {due} of {commanded} due, {}", message(captured, Some(left))));
+        }
+    }
+
+    fn measuring(&mut self, what: &str, done: u64, total: u64) {
+        if done == 0 {
+            self.began = Instant::now();
+            self.told = self.began;
+        }
+        let taken = self.began.elapsed().as_secs_f64();
+        let message = match done {
+            0 => what.to_owned(),
+            done => format!("{what}, {:.0} s left", taken / done as f64 * total.saturating_sub(done) as f64),
+        };
+        if self.terminal {
+            let bar = self.bar("measuring", total);
+            bar.set_position(done);
+            bar.set_message(message);
+        } else if self.told.elapsed() >= PLAIN_EVERY && done > 0 {
+            self.told = Instant::now();
+            self.line(&format!("measuring: {done} of {total} parts, {message}"));
         }
     }
 

@@ -1,32 +1,32 @@
-//! The recording half of a run: brings the bench up, opens every instrument, writes run.toml and runs the sessions.
+//! The recording half of a run: brings the bench up, writes run.toml and runs the sessions.
 
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::Context;
 
-use super::plan::session_seed;
+use super::edges::Edges;
+use super::jobs::{self, BoardSession};
 use super::progress::Progress;
+use crate::analysis::seconds;
 use crate::analysis::seconds::Reference as _;
-use crate::analysis::{RateCheck, check_rate, seconds};
-use crate::bench_file::{BenchFile, GeneratorDriver};
+use crate::bench_file::{BenchFile, CommandBy};
 use crate::bundle::{self, Bundle, RawFiles, names};
-use crate::command::bench::{Bench, UpBench};
+use crate::command::bench::{Bench, How, UpBench};
+use crate::command::trace;
 use crate::events::{self, RigEvent};
+use crate::names::{Clock, Measurement, PathVariant};
 use crate::plan::{Conditions, Plan, Provenance, RunRecord};
 use crate::rig::image::Image;
-use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::{Link, Needs};
+use crate::rig::measuring::MeasuringBoard;
 use crate::rig::port::Port;
 use crate::rig::probe::Target;
 use crate::rig::probe::lock::ProbeLock;
 use crate::rig::recorder::{Log, Recorder};
-use crate::rig::reference::Reference;
-use crate::rig::scpi::ScpiGenerator;
-use crate::rig::session::Rig;
 use crate::rig::watch::Watch;
 
-const FIRST_MESSAGE: Duration = Duration::from_secs(10);
+/// What a run's conditions say of instruments that it does not open.
+const NOT_OPENED: &str = "not opened: no edges are measured";
 
 /// What a recording needs to know.
 pub(super) struct Recording<'a> {
@@ -45,80 +45,141 @@ impl Recording<'_> {
     /// # Errors
     /// What ended it early.
     pub(super) fn record(&self, files: RawFiles, progress: &mut Progress) -> anyhow::Result<()> {
-        let bring_up_log = self.bundle.dir().join(names::RAW).join(names::BRING_UP);
         if self.bench.declared.bring_up.is_some() {
             progress.line(crate::command::bench::BRINGING_UP);
         }
         let logs = Logs::new(&Recorder::new(self.watch), files);
-        let log = logs.rig.clone();
-        let result = self
-            .bench
-            .bring_up(Some(&bring_up_log), self.plan.seed, self.watch)
-            .and_then(|up| self.record_on(&up, logs, progress));
+        let result = self.bring_up().and_then(|up| self.record_on(up, &logs, progress));
         match &result {
-            Ok(()) => log.did(&RigEvent::Finished),
-            Err(error) => log.did(&RigEvent::Stopped { reason: format!("{error:#}") }),
+            Ok(()) => logs.rig.did(&RigEvent::Finished),
+            Err(error) => logs.rig.did(&RigEvent::Stopped { reason: format!("{error:#}") }),
         };
         result
     }
 
-    fn record_on(&self, up: &UpBench, logs: Logs, progress: &mut Progress) -> anyhow::Result<()> {
-        let bench = &up.bench;
-        let path = self.image.unwrap_or(&bench.board.image);
-        let image = Image::read(path)?;
-        let _lock = ProbeLock::acquire(&bench.board.probe)?;
-        let (mut rig, generator) = self.open(bench, path, logs)?;
-        let first = rig.reference.first_message(FIRST_MESSAGE, self.watch)?;
-        progress.line(&format!("reference: GPS second {}", first.second.0));
-        let conditions = Conditions { bring_up: up.facts.clone(), generator, second_rule: String::new() };
-        let mut record = self.run_record(&image, path, conditions);
-        record.conditions.second_rule = seconds::recorded(&record, &events::Recording::default()).rule();
-        self.bundle.write_record(&record)?;
-        for session in 1..=self.plan.sessions {
-            if self.plan.sessions > 1 {
-                progress.line(&format!("session {session} of {}", self.plan.sessions));
-            }
-            let seed = session_seed(self.plan.seed, session, "edge");
-            let mut judge = || self.judge_preamble(&record, session);
-            rig.session(self.plan, (session, seed), &mut judge, &mut |step| progress.step(&step))?;
-        }
-        Ok(())
+    fn bring_up(&self) -> anyhow::Result<UpBench> {
+        let log = self.bundle.dir().join(names::RAW).join(names::BRING_UP);
+        let cores = self.plan.ctime.as_ref().map_or(1, |ctime| ctime.cores);
+        let how = How { seed: self.plan.seed, clock: self.plan.clock, cores };
+        self.bench.bring_up(Some(&log), &how, self.watch)
     }
 
-    /// Opens every instrument; their bytes are recorded from here on.
-    fn open(&self, bench: &BenchFile, image: &Path, logs: Logs) -> anyhow::Result<(Rig, String)> {
-        let board = &bench.board;
-        let link =
-            Port::open(&board.link, board.link_baud, logs.link).context("cannot open the board's link")?;
-        let port = Port::open(&bench.generator.port, bench.generator.baud, logs.generator)
-            .context("cannot open the generator")?;
-        let reference = Port::open(&bench.reference.port, bench.reference.baud, logs.reference)
-            .context("cannot open the reference")?;
-        let interval_counter = match &bench.interval_counter {
-            None => None,
-            Some(counter) => {
-                let port = Port::open(&counter.port, counter.baud, logs.interval_counter)
-                    .context("cannot open the interval counter")?;
-                Some(IntervalCounter::new(port, counter.driver))
+    fn record_on(&self, up: UpBench, logs: &Logs, progress: &mut Progress) -> anyhow::Result<()> {
+        let lock = ProbeLock::acquire(&up.bench.board.probe)?;
+        let path = self.image.unwrap_or(&up.bench.board.image);
+        let image = Image::read(path)?;
+        if self.plan.measure.contains(&Measurement::Edge) {
+            let edges = Edges::open(self, &up.bench, path, logs, progress)?;
+            let record = self.write_record(&up, &image, Some(&edges.generator))?;
+            edges.run(&record, progress)?;
+        } else {
+            self.write_record(&up, &image, None)?;
+        }
+        drop(lock);
+        let kept = self.board_sessions(up, logs, progress)?;
+        match &self.plan.path {
+            Some(path) => self.trace(kept, &path.variants, logs, progress),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps the instructions that `path` measured beside its figures. They stand without it.
+    fn trace(
+        &self,
+        kept: Option<UpBench>,
+        variants: &[PathVariant],
+        logs: &Logs,
+        progress: &Progress,
+    ) -> anyhow::Result<()> {
+        let take = |up: UpBench| {
+            let image = self.image.unwrap_or(&up.bench.board.image);
+            trace::listing(&up.bench, image, (variants, self.plan.clock_id), &logs.rig, self.watch)
+        };
+        progress.line("trace: stepping the board through what it measured");
+        match kept.map_or_else(|| self.bring_up(), Ok).and_then(take) {
+            Ok(text) => {
+                bundle::write_files(self.bundle.dir(), &[(trace::TRACE, text)])?;
+                Ok(())
             }
-        };
-        let generator = match bench.generator.driver {
-            GeneratorDriver::Scpi => ScpiGenerator::open(port)?,
-        };
-        let identity = generator.identity().to_owned();
-        let rig = Rig {
+            Err(error) => {
+                self.watch.check()?;
+                progress.line(&format!("no trace.txt: {error:#}"));
+                Ok(())
+            }
+        }
+    }
+
+    /// The sessions of `path` and `ctime`. In exact mode the bench comes up anew for each: only a board that was never
+    /// released counts from the same moment each time.
+    /// Returns the bench if it can still be used.
+    fn board_sessions(
+        &self,
+        up: UpBench,
+        logs: &Logs,
+        progress: &mut Progress,
+    ) -> anyhow::Result<Option<UpBench>> {
+        let mut kept = Some(up);
+        for session in jobs::sessions(self.plan, &self.bench.declared) {
+            progress.line(&session.title);
+            let up = match kept.take() {
+                Some(up) => up,
+                None => self.bring_up()?,
+            };
+            self.board_session(&up.bench, &session, logs, progress)
+                .with_context(|| format!("{} was not measured", session.title))?;
+            if self.plan.clock == Clock::Live {
+                kept = Some(up);
+            }
+        }
+        Ok(kept)
+    }
+
+    fn board_session(
+        &self,
+        bench: &BenchFile,
+        session: &BoardSession,
+        logs: &Logs,
+        progress: &mut Progress,
+    ) -> anyhow::Result<()> {
+        let board = &bench.board;
+        let _lock = ProbeLock::acquire(&board.probe)?;
+        let link = Port::open(&board.link, board.link_baud, logs.link.clone())
+            .context("cannot open the board's link")?;
+        let mut measuring = MeasuringBoard {
             link: Link::new(link),
-            generator: Box::new(generator),
-            reference: Reference::new(reference, bench.reference.driver),
-            interval_counter,
             target: Target { selector: board.probe.clone(), chip: board.chip.clone() },
-            image: image.to_owned(),
-            needs: Needs { emulated: board.emulated, mode: self.plan.mode, echo: bench.wiring.echo },
-            edge: bench.generator.edge,
-            log: logs.rig,
+            image: self.image.unwrap_or(&board.image).to_owned(),
+            needs: Needs { emulated: board.emulated, work: session.work },
+            command_by: match self.plan.clock {
+                Clock::Exact => CommandBy::Memory,
+                Clock::Live => board.command_by,
+            },
+            log: logs.rig.clone(),
             watch: self.watch.clone(),
         };
-        Ok((rig, identity))
+        let numbered = (session.session, session.seed);
+        Ok(measuring.session(numbered, &session.jobs, &mut |step| progress.step(&step))?)
+    }
+
+    /// Writes run.toml. `generator` is what the generator says of itself, if it was opened.
+    fn write_record(
+        &self,
+        up: &UpBench,
+        image: &Image,
+        generator: Option<&str>,
+    ) -> anyhow::Result<RunRecord> {
+        let path = self.image.unwrap_or(&up.bench.board.image);
+        let conditions = Conditions {
+            bring_up: up.facts.clone(),
+            generator: generator.unwrap_or(NOT_OPENED).to_owned(),
+            second_rule: NOT_OPENED.to_owned(),
+        };
+        let mut record = self.run_record(image, path, conditions);
+        if generator.is_some() {
+            record.conditions.second_rule = seconds::recorded(&record, &events::Recording::default()).rule();
+        }
+        self.bundle.write_record(&record)?;
+        Ok(record)
     }
 
     fn run_record(&self, image: &Image, path: &Path, conditions: Conditions) -> RunRecord {
@@ -139,29 +200,15 @@ impl Recording<'_> {
             bench: self.bench.declared.clone(),
         }
     }
-
-    /// Refuses to go on when the counter's rate is not what is declared: nothing after it could be believed.
-    fn judge_preamble(&self, record: &RunRecord, session: u32) -> Result<(), String> {
-        let contents = bundle::read(self.bundle.dir()).map_err(|error| error.to_string())?;
-        let reference = seconds::recorded(record, &contents.recording);
-        match check_rate(record, &contents.recording, &reference, session) {
-            RateCheck::Good(rate) => {
-                log::info!("counter rate after the preamble: {rate:?}");
-                Ok(())
-            }
-            RateCheck::Refused(reason) => Err(reason),
-            RateCheck::NotMeasured(reason) => Err(format!("the counter's rate cannot be measured: {reason}")),
-        }
-    }
 }
 
 /// Where the instruments' bytes go.
-struct Logs {
-    link: Log,
-    generator: Log,
-    reference: Log,
-    interval_counter: Log,
-    rig: Log,
+pub(super) struct Logs {
+    pub(super) link: Log,
+    pub(super) generator: Log,
+    pub(super) reference: Log,
+    pub(super) interval_counter: Log,
+    pub(super) rig: Log,
 }
 
 impl Logs {

@@ -128,10 +128,13 @@ fn a_refused_window_says_why() {
 
 #[test]
 fn a_board_must_be_what_the_bench_file_says() {
-    let needs = Needs { emulated: true, mode: EdgeMode::Irq, echo: false };
+    let edges = |mode, echo| Work::Edges { mode, echo };
+    let needs = Needs { emulated: true, work: edges(EdgeMode::Irq, false) };
     check_identity(&identity(1), needs).expect("it is emulated and can capture by interrupt");
     let refused = |needs| check_identity(&identity(1), needs).expect_err("it is not").to_string();
     assert!(refused(Needs { emulated: false, ..needs }).contains("says that it is emulated"));
-    assert!(refused(Needs { mode: EdgeMode::Alternate, ..needs }).contains("polling"));
-    assert!(refused(Needs { echo: true, ..needs }).contains("echo"));
+    assert!(refused(Needs { work: edges(EdgeMode::Alternate, false), ..needs }).contains("polling"));
+    assert!(refused(Needs { work: edges(EdgeMode::Irq, true), ..needs }).contains("echo"));
+    assert!(refused(Needs { work: Work::Path, ..needs }).contains("measure the path"));
+    assert!(refused(Needs { work: Work::Ctime, ..needs }).contains("inode timestamp"));
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use super::{ListedProbe, ProbeError, Progress, Reply, Report, Request, Stage, Task};
+use super::{Performed, ProbeError, Progress, Reply, Request, Stage, Task};
 use crate::rig::watch::{Deadline, Watch};
 
 /// How long a probe session may take from one line to the next. Writing a block takes milliseconds; attaching under
@@ -22,11 +22,7 @@ pub type OnProgress<'a> = &'a mut dyn FnMut(Progress);
 ///
 /// # Errors
 /// [`ProbeError`]
-pub fn perform(
-    task: &Task,
-    watch: &Watch,
-    progress: OnProgress<'_>,
-) -> Result<(Report, Vec<ListedProbe>), ProbeError> {
+pub fn perform(task: &Task, watch: &Watch, progress: OnProgress<'_>) -> Result<Performed, ProbeError> {
     let mut session = Session::start(task)?;
     let result = session.follow(task, watch, progress);
     session.end();
@@ -86,11 +82,11 @@ impl Session {
         task: &Task,
         watch: &Watch,
         progress: OnProgress<'_>,
-    ) -> Result<(Report, Vec<ListedProbe>), ProbeError> {
+    ) -> Result<Performed, ProbeError> {
         let selector = selector_of(task);
         let mut doing = Stage::Attach.doing();
         let mut stalled = Deadline::after(STALLED);
-        let mut probes = Vec::new();
+        let mut performed = Performed::default();
         loop {
             watch.check()?;
             let line = match self.lines.recv_timeout(LOOK) {
@@ -108,8 +104,9 @@ impl Session {
                     stalled = Deadline::after(STALLED);
                     progress(step);
                 }
-                Line::Reply(Reply::Probes(found)) => probes = found,
-                Line::Reply(Reply::Done(report)) => return Ok((report, probes)),
+                Line::Reply(Reply::Probes(probes)) => performed.probes = probes,
+                Line::Reply(Reply::Executed(executed)) => performed.executed.push(executed),
+                Line::Reply(Reply::Done(report)) => return Ok(Performed { report, ..performed }),
                 Line::Reply(Reply::Failed { reason, operations }) => {
                     return Err(ProbeError::Failed { reason, operations });
                 }
@@ -151,6 +148,8 @@ impl Session {
 fn selector_of(task: &Task) -> String {
     match task {
         Task::List => "list".to_owned(),
-        Task::Attach(target) | Task::Load { target, .. } => target.selector.clone(),
+        Task::Attach(target) | Task::Load { target, .. } | Task::Trace { target, .. } => {
+            target.selector.clone()
+        }
     }
 }

@@ -33,7 +33,7 @@ struct Block {
 }
 
 impl Loader<'_, '_> {
-    /// Resets and halts, writes, verifies, and lets the core run from the image's entry.
+    /// Resets and halts, writes, verifies, and points the core at the image's entry. It stays halted.
     pub(super) fn load(&mut self, image: &Image, started: Instant) -> Result<Report, String> {
         (self.progress)(Stage::Reset, 0, 0);
         *self.operations += 1;
@@ -51,7 +51,11 @@ impl Loader<'_, '_> {
         let verifying = Instant::now();
         self.each(&blocks, Stage::Verify, Self::verify)?;
         let verify_ns = nanos(verifying);
-        self.start(image.entry)?;
+        *self.operations += 1;
+        let pc = self.core.program_counter().id();
+        self.core.write_core_reg(pc, image.entry).map_err(|error| {
+            format!("cannot set the program counter to {:#x}: {}", image.entry, chain(&error))
+        })?;
         Ok(Report {
             bytes: image.bytes(),
             segments: image.segments.len() as u64,
@@ -63,14 +67,11 @@ impl Loader<'_, '_> {
         })
     }
 
-    fn start(&mut self, entry: u64) -> Result<(), String> {
+    /// Lets the core run.
+    pub(super) fn start(&mut self) -> Result<(), String> {
         (self.progress)(Stage::Start, 0, 0);
-        *self.operations += 2;
-        let pc = self.core.program_counter().id();
-        self.core
-            .write_core_reg(pc, entry)
-            .and_then(|()| self.core.run())
-            .map_err(|error| format!("cannot start the core at {entry:#x}: {}", chain(&error)))
+        *self.operations += 1;
+        self.core.run().map_err(|error| format!("cannot start the core: {}", chain(&error)))
     }
 
     /// Cuts a segment into blocks of whole words; the bytes around a ragged end are read first and written back.

@@ -8,6 +8,7 @@
 mod child;
 mod load;
 pub mod lock;
+mod stepping;
 pub mod worker;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use child::{OnProgress, perform};
+pub use stepping::is_counter_read;
 
 use crate::rig::watch::Halt;
 
@@ -41,9 +43,57 @@ pub enum Task {
     Load {
         /// The board.
         target: Target,
-        /// The ELF file.
-        image: PathBuf,
+        /// What is written.
+        load: Load,
     },
+    /// The same, but stop at an address, from there execute one instruction after another up to the next that reads the
+    /// counter, and go on to the next address.
+    Trace {
+        /// The board.
+        target: Target,
+        /// What is written.
+        load: Load,
+        /// Where stepping begins, in the order in which the core comes there: instructions that read the counter.
+        from: Vec<u64>,
+    },
+}
+
+/// What is loaded into a board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Load {
+    /// The ELF file.
+    pub image: PathBuf,
+    /// Frames for the image's mailbox: commands that the board finds there when it starts. None: the mailbox stays as it is.
+    pub mailbox: Vec<u8>,
+}
+
+impl Load {
+    /// An image as it is.
+    #[must_use]
+    pub const fn plain(image: PathBuf) -> Self {
+        Self { image, mailbox: Vec::new() }
+    }
+}
+
+/// An instruction that the core executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Executed {
+    /// Its address.
+    pub address: u64,
+    /// Its encoding, as it stood in the board's memory.
+    pub word: u32,
+}
+
+/// What came of a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Performed {
+    /// What was done.
+    pub report: Report,
+    /// [`Task::List`]: the probes that are plugged in.
+    pub probes: Vec<ListedProbe>,
+    /// [`Task::Trace`]: for each address the instructions from the one where stepping began to the next that reads the
+    /// counter, both among them.
+    pub executed: Vec<Vec<Executed>>,
 }
 
 /// A chip behind a probe.
@@ -63,6 +113,8 @@ pub enum Reply {
     Progress(Progress),
     /// The probes that are plugged in.
     Probes(Vec<ListedProbe>),
+    /// The instructions that were stepped through from one address on.
+    Executed(Vec<Executed>),
     /// Done. The last line.
     Done(Report),
     /// Given up. The last line.
@@ -99,6 +151,10 @@ pub enum Stage {
     Verify,
     /// Setting the program counter and letting the core run.
     Start,
+    /// Waiting for the core to come to the address where stepping begins.
+    Approach,
+    /// Stepping.
+    Step,
 }
 
 impl Stage {
@@ -111,6 +167,8 @@ impl Stage {
             Self::Write => "writing the image",
             Self::Verify => "reading the image back",
             Self::Start => "starting the core",
+            Self::Approach => "waiting for the core to come to the counter read",
+            Self::Step => "stepping the core",
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The child process of a probe session: reads one request from stdin, performs it with probe-rs, answers on stdout.
 
 use std::io::{BufRead, Read, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 use probe_rs::config::Registry;
@@ -10,7 +9,7 @@ use probe_rs::probe::list::{Accessibility, Lister};
 use probe_rs::{Permissions, Session};
 
 use super::load::{self, Loader};
-use super::{ListedProbe, Progress, Reply, Report, Request, Stage, Target, Task};
+use super::{ListedProbe, Load, Progress, Reply, Report, Request, Stage, Target, Task};
 use crate::bench_file::Chip;
 use crate::rig::image::Image;
 
@@ -67,7 +66,8 @@ fn perform(task: &Task) -> Reply {
             Ok(Report::default())
         }
         Task::Attach(target) => check(target, &mut operations),
-        Task::Load { target, image } => load_image(target, image, &mut operations),
+        Task::Load { target, load } => load_image(target, load, &[], &mut operations),
+        Task::Trace { target, load, from } => load_image(target, load, from, &mut operations),
     };
     match result {
         Ok(report) => Reply::Done(report),
@@ -96,15 +96,31 @@ fn check(target: &Target, operations: &mut u64) -> Result<Report, String> {
     Ok(Report { attach_ns: load::nanos(started), operations: *operations, ..Report::default() })
 }
 
-fn load_image(target: &Target, path: &Path, operations: &mut u64) -> Result<Report, String> {
-    let image = Image::read(path).map_err(|error| error.to_string())?;
+/// Loads and lets the core run; steps it from each of these addresses on.
+fn load_image(
+    target: &Target,
+    load: &Load,
+    step_from: &[u64],
+    operations: &mut u64,
+) -> Result<Report, String> {
+    let path = &load.image;
+    let mut image = Image::read(path).map_err(|error| error.to_string())?;
+    if !load.mailbox.is_empty() {
+        image.fill_mailbox(path, &load.mailbox).map_err(|error| error.to_string())?;
+    }
     let started = std::time::Instant::now();
     let mut session = attach(target, operations)?;
     load::check_ram(session.target(), &image, path)?;
     *operations += 1;
     let core = session.core(0).map_err(|error| no_core(target, &error))?;
     let mut loader = Loader { core, operations, progress: &mut progress };
-    loader.load(&image, started)
+    let mut report = loader.load(&image, started)?;
+    for &from in step_from {
+        say(&Reply::Executed(loader.trace(from)?));
+    }
+    loader.start()?;
+    report.operations = *operations;
+    Ok(report)
 }
 
 fn attach(target: &Target, operations: &mut u64) -> Result<Session, String> {

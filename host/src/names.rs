@@ -1,0 +1,164 @@
+//! The names that the command line, `run.toml` and the CSV files use for what the wire protocol numbers.
+
+/// A table of names, and a module for `#[serde(with)]` that writes them.
+macro_rules! names {
+    ($module:ident, $type:ty, $table:ident, { $($variant:path => $name:literal),+ $(,)? }) => {
+        #[doc = concat!("Every `", stringify!($type), "` with the name that the command line and the CSV files use.")]
+        pub const $table: &[($type, &str)] = &[$(($variant, $name)),+];
+
+        pub(crate) mod $module {
+            use super::$table;
+            use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+            pub(crate) fn serialize<S: Serializer>(value: &$type, serializer: S) -> Result<S::Ok, S::Error> {
+                let name = match value { $($variant => $name),+ };
+                serializer.serialize_str(name)
+            }
+
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+                let name = String::deserialize(deserializer)?;
+                $table
+                    .iter()
+                    .find(|(_, known)| *known == name)
+                    .map(|(value, _)| *value)
+                    .ok_or_else(|| D::Error::custom(format!("unknown {} `{name}`", stringify!($type))))
+            }
+        }
+    };
+}
+
+names!(mode_name, ppsrig_wire::EdgeMode, EDGE_MODES, {
+    ppsrig_wire::EdgeMode::Irq => "irq",
+    ppsrig_wire::EdgeMode::Poll => "poll",
+    ppsrig_wire::EdgeMode::Alternate => "alternate",
+});
+names!(clock_name, ppsrig_wire::ClockId, CLOCK_IDS, {
+    ppsrig_wire::ClockId::Realtime => "realtime",
+    ppsrig_wire::ClockId::Monotonic => "monotonic",
+    ppsrig_wire::ClockId::MonotonicRaw => "monotonic-raw",
+    ppsrig_wire::ClockId::Boottime => "boottime",
+});
+
+/// The name of a clock.
+#[must_use]
+pub fn of_clock(clock: ppsrig_wire::ClockId) -> &'static str {
+    CLOCK_IDS.iter().find(|(known, _)| *known == clock).map_or("", |(_, name)| name)
+}
+
+/// An enum whose variants have names of their own, in serde and everywhere else.
+macro_rules! named {
+    ($(#[$about:meta])* $type:ident { $($(#[$doc:meta])* $variant:ident => $name:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+        )]
+        pub enum $type {
+            $($(#[$doc])* #[serde(rename = $name)] $variant),+
+        }
+
+        impl $type {
+            /// All of them, in their order.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// Its name on the command line, in `run.toml` and in the CSV files.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = String;
+
+            fn from_str(name: &str) -> Result<Self, String> {
+                Self::ALL.iter().find(|one| one.name() == name).copied().ok_or_else(|| {
+                    let known: Vec<_> = Self::ALL.iter().map(|one| one.name()).collect();
+                    format!("give one of {}", known.join(", "))
+                })
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+
+named! {
+    /// What is measured.
+    Measurement {
+        /// Edges of the generator, captured by the board.
+        Edge => "edge",
+        /// The time from the caller's counter read to the one inside the snapshot function.
+        Path => "path",
+        /// The coarse clock under inode timestamps.
+        Ctime => "ctime",
+    }
+}
+
+named! {
+    /// How time passes on the board.
+    Clock {
+        /// As the world's.
+        Live => "live",
+        /// An emulated board counts instructions: the same image gives the same figures on every machine.
+        Exact => "exact",
+    }
+}
+
+named! {
+    /// A build of `ktime_get_snapshot_id()`.
+    PathVariant {
+        /// Calls the clocksource through its read pointer.
+        Indirect => "indirect",
+        /// Reads the arch counter in line, behind a patched or static branch.
+        Inline => "inline",
+        /// The same, and CLOCK_REALTIME comes first in the dispatch by clock id.
+        InlineBiased => "inline-biased",
+    }
+}
+
+named! {
+    /// A build of the coarse clock under inode timestamps. The deliberately broken one of the tests is none of them:
+    /// the rig cannot ask for it.
+    CtimeVariant {
+        /// No multigrain timestamps.
+        Coarse => "coarse",
+        /// The floor is compared outside the timekeeper.
+        Multigrain => "multigrain",
+        /// `ktime_get_coarse_real_ts64_with_floor()`.
+        MultigrainFloor => "multigrain-floor",
+    }
+}
+
+named! {
+    /// What one measuring window of a `path` session measures.
+    PathPart {
+        /// Counter reads back to back, with nothing between them.
+        Overhead => "overhead",
+        /// The variant.
+        Path => "path",
+        /// The variant with a known delay put into it.
+        Ladder => "ladder",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_the_same_to_serde_and_to_the_command_line() {
+        for variant in PathVariant::ALL {
+            assert_eq!(serde_json::to_string(variant).unwrap(), format!("\"{variant}\""));
+            assert_eq!(variant.name().parse(), Ok(*variant));
+        }
+        for variant in CtimeVariant::ALL {
+            assert_eq!(serde_json::to_string(variant).unwrap(), format!("\"{variant}\""));
+            assert_eq!(variant.name().parse(), Ok(*variant));
+        }
+        assert!("broken".parse::<CtimeVariant>().unwrap_err().contains("multigrain-floor"));
+    }
+}
