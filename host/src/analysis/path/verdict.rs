@@ -12,7 +12,7 @@ pub fn verdict(analysis: &PathAnalysis, whole: Whole<'_>, plan: &PathMeasurement
     let not_done = not_done(analysis, whole, plan);
     let invalid = if analysis.judged { invalid(analysis) } else { Vec::new() };
     let (outcome, otherwise) = if analysis.judged {
-        (Outcome::Passed, passed(analysis, plan))
+        (Outcome::Passed, passed(analysis, whole, plan))
     } else {
         let why = "the board is emulated and its clock live, so its nanoseconds say nothing about the code; \
                    use --clock exact";
@@ -53,13 +53,17 @@ fn invalid(analysis: &PathAnalysis) -> Vec<String> {
     analysis.variants.iter().flat_map(doubts).collect()
 }
 
-fn passed(analysis: &PathAnalysis, plan: &PathMeasurement) -> String {
+fn passed(analysis: &PathAnalysis, whole: Whole<'_>, plan: &PathMeasurement) -> String {
     let counted = analysis.variants.iter().all(|one| matches!(one.instructions, Instructions::Always(_)));
     if counted {
         return "every pair of a variant has the same number of instructions between its reads".to_owned();
     }
+    let sessions = || analysis.variants.iter().flat_map(|variant| &variant.sessions);
+    let bounds = sessions().flat_map(|session| [session.bias, session.overhead_bias]).flatten();
+    let largest = bounds.map(|bound| bound.ps(whole.record.bench.board.counter_hz)).max().unwrap_or(0);
     format!(
-        "everything was counted, and the phases allow a bias of {:.3} ns at most",
+        "everything was counted, and the phases allow a bias of {:.3} ns at most, of {:.3} ns that may be",
+        largest as f64 / 1e3,
         plan.max_bias_ps as f64 / 1e3
     )
 }

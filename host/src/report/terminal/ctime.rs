@@ -2,7 +2,7 @@
 
 use comfy_table::Cell;
 
-use super::{optional, pairs, plain, right};
+use super::{counted, optional, pairs, plain, right};
 use crate::analysis::ctime::CtimeAnalysis;
 use crate::analysis::fixed::Fixed;
 use crate::names::CtimeVariant;
@@ -14,11 +14,11 @@ pub(super) fn heading(record: &RunRecord, label: &str) -> String {
     let Some(plan) = &record.plan.ctime else { return String::new() };
     let variants: Vec<_> = plan.variants.iter().map(|variant| variant.name()).collect();
     format!(
-        "ctime: {}{label}\n  {} operations a session on {} cores, {} sessions a variant, {} clock\n",
+        "ctime: {}{label}\n  {} operations a session on {}, {} a variant, {} clock\n",
         variants.join(", "),
         plan.operations,
-        plan.cores,
-        record.plan.sessions,
+        counted(plan.cores, "core"),
+        counted(record.plan.sessions, "session"),
         record.plan.clock
     )
 }

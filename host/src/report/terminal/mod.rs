@@ -152,6 +152,14 @@ fn declared(record: &RunRecord) -> String {
     format!("declared {} at a core clock of {} ({how})", board.counter_hz, board.cpu_hz)
 }
 
+/// "1 session", "3 sessions".
+fn counted(count: impl Into<u64>, what: &str) -> String {
+    match count.into() {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
 /// Empty where there is no value.
 fn optional(value: Option<Fixed>) -> Cell {
     right(value.map_or_else(String::new, |value| value.to_string()))

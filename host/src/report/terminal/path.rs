@@ -3,7 +3,7 @@
 use comfy_table::Cell;
 use ppsrig_wire::ClockId;
 
-use super::{components, optional, pairs, plain, right};
+use super::{components, counted, optional, pairs, plain, right};
 use crate::analysis::figure::Figure;
 use crate::analysis::fixed::Fixed;
 use crate::analysis::path::{Instructions, PathAnalysis, Variant};
@@ -16,15 +16,15 @@ pub(super) fn heading(record: &RunRecord, label: &str) -> String {
     let Some(plan) = &record.plan.path else { return String::new() };
     let variants: Vec<_> = plan.variants.iter().map(|variant| variant.name()).collect();
     let dither = match plan.dither {
-        true => format!("dither over {} cycles", plan.dither_steps),
+        true => format!("dither over {}", counted(plan.dither_steps, "cycle")),
         false => "dither off".to_owned(),
     };
     format!(
-        "path: {}; {}{label}\n  {} pairs a session, {dither}, {} sessions a variant, {} clock\n",
+        "path: {}; {}{label}\n  {} pairs a session, {dither}, {} a variant, {} clock\n",
         variants.join(", "),
         names::of_clock(record.plan.clock_id),
         plan.iterations,
-        record.plan.sessions,
+        counted(record.plan.sessions, "session"),
         record.plan.clock
     )
 }
@@ -106,11 +106,14 @@ fn facts(analysis: &PathAnalysis) -> Vec<(&'static str, String)> {
             rows.push(("", what));
         }
     }
-    for variant in analysis.variants.iter().filter(|variant| !variant.components.is_empty()) {
+    let uncertain = |variant: &&Variant| variant.components.iter().any(|part| part.ps > 0.0);
+    for variant in analysis.variants.iter().filter(uncertain) {
         rows.push(("  U of", format!("{}: {}", variant.variant, components(&variant.components))));
     }
-    let bound = "for latencies of whole CPU cycles; for others it is one cycle more";
-    rows.push(("  bias bound", bound.to_owned()));
+    if analysis.variants.iter().any(|variant| uncertain(&variant)) {
+        let bound = "for latencies of whole CPU cycles; for others it is one cycle more";
+        rows.push(("  bias bound", bound.to_owned()));
+    }
     if analysis.variants.iter().any(|variant| variant.instructions != Instructions::NotCounted) {
         let what = "instructions strictly between the two reads, the same in every pair";
         rows.push(("  instr.", what.to_owned()));
