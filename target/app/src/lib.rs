@@ -20,11 +20,14 @@ mod controller;
 pub mod ctime;
 mod edge_watch;
 mod heartbeat;
+pub mod jumps;
 mod measuring;
 mod output;
 pub mod path;
 mod random;
 mod ring;
+#[cfg(test)]
+mod testing;
 mod turn;
 
 pub use capturer::{Capturer, Edge, clock_id};

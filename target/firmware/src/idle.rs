@@ -6,12 +6,12 @@
 
 use heapless::spsc::Consumer;
 use ppsrig_app::{Action, Controller, Edge, EdgeWatch, Turn, Work};
-use ppsrig_wire::{CaptureCounters, CapturePlan, EdgeDirection, PathPlan, mailbox};
+use ppsrig_wire::{CaptureCounters, CapturePlan, EdgeDirection, FromBoard, PathPlan, mailbox};
 
 use crate::{
     arch::{counter, cpu, pair::Clocks},
     board,
-    ctime::Job,
+    cores::Job,
     interrupts,
     path::Pairs,
 };
@@ -27,7 +27,7 @@ pub(crate) struct Idle {
     received: Consumer<'static, u8>,
     watch: EdgeWatch,
     clocks: &'static Clocks,
-    ctime: &'static Job,
+    job: &'static Job,
     mailbox: Mailbox,
 }
 
@@ -51,11 +51,11 @@ impl Idle {
         controller: Controller<'static>,
         received: Consumer<'static, u8>,
         clocks: &'static Clocks,
-        ctime: &'static Job,
+        job: &'static Job,
         memory: [u8; mailbox::SIZE],
     ) -> Self {
         let mailbox = Mailbox { memory, taken: 0 };
-        Self { controller, received, watch: EdgeWatch::new(EdgeDirection::Rising), clocks, ctime, mailbox }
+        Self { controller, received, watch: EdgeWatch::new(EdgeDirection::Rising), clocks, job, mailbox }
     }
 
     /// Runs for ever.
@@ -78,7 +78,12 @@ impl Idle {
             }
             match self.controller.work() {
                 Some(Work::Path(plan)) => self.measure_path(&plan),
-                Some(Work::Ctime(plan)) => self.controller.ctime_done(self.ctime.run(&plan)),
+                Some(Work::Ctime(plan)) => {
+                    self.controller.work_done(FromBoard::CtimeDone(self.job.run_ctime(&plan)));
+                }
+                Some(Work::Jumps(plan)) => {
+                    self.controller.work_done(FromBoard::JumpsDone(self.job.run_jumps(&plan)));
+                }
                 None => {}
             }
         }

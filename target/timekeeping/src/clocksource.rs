@@ -163,7 +163,7 @@ pub fn clocks_calc_mult_shift(from: u32, to: u32, max_seconds: u32) -> (u32, u32
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use proptest::prelude::*;
 

@@ -28,7 +28,7 @@ mod timekeeping;
 
 #[cfg(all(test, loom))]
 mod models;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod testing;
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -182,8 +182,10 @@ impl<'a, A: Arch, B: Build> Stamper<'a, A, B> {
     /// late as ours.
     #[inline(never)]
     pub fn inode_set_ctime_current(&self, inode: &Inode) -> Timespec64 {
-        let (mut now, floor) = B::coarse(self.timekeeper, self.floor);
+        // The inode first: whoever stamped it had raised the floor or seen the tick before, so what is read from here on
+        // is not earlier. The kernel reads the clock first, and leaves this to the lock that callers mostly hold.
         let ctime = inode.ctime();
+        let (mut now, floor) = B::coarse(self.timekeeper, self.floor);
         if B::MULTIGRAIN && ctime.queried && now <= ctime.time {
             now = self.fine_stamp(floor);
         }

@@ -25,6 +25,14 @@ pub struct PpsPoll {
     cycles: u64,
 }
 
+impl PpsPoll {
+    /// The counter value at the beginning, in cycles of the clocksource.
+    #[must_use]
+    pub const fn cycles(&self) -> u64 {
+        self.cycles
+    }
+}
+
 /// One read section's view of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Base {

@@ -106,7 +106,7 @@ pub(crate) struct PublishedReadBase {
     max_cycles: unmodelled::AtomicU64,
     mult: unmodelled::AtomicU32,
     shift: unmodelled::AtomicU32,
-    xtime_nsec: unmodelled::AtomicU64,
+    xtime_nsec: AtomicU64,
     base: unmodelled::AtomicI64,
 }
 
@@ -119,7 +119,7 @@ impl PublishedReadBase {
             max_cycles: unmodelled::AtomicU64::new(0),
             mult: unmodelled::AtomicU32::new(0),
             shift: unmodelled::AtomicU32::new(0),
-            xtime_nsec: unmodelled::AtomicU64::new(0),
+            xtime_nsec: AtomicU64::new(0),
             base: unmodelled::AtomicI64::new(0),
         }
     }

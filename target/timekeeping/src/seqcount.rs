@@ -78,6 +78,14 @@ impl SeqCount {
         self.0.load(Ordering::Relaxed) != begin.0
     }
 
+    /// Lets no reader end from here on, until the [`SeqCount::write`] that has to follow: the first half of a write section, for a
+    /// writer that reads the counter itself. The caller is the only writer.
+    pub(crate) fn hold(&self) {
+        let word = self.0.load(Ordering::Relaxed);
+        self.0.store(word | WRITING | NOT_READY, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+    }
+
     /// Runs `publish` as a write section that leaves the given states; models `write_seqcount_begin()` and
     /// `write_seqcount_end()`. The caller is the only writer.
     pub(crate) fn write(&self, states: u32, publish: impl FnOnce()) {

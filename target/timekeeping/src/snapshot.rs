@@ -225,7 +225,13 @@ impl<A: Arch> Timekeeper<A> {
 
     /// Everything after the counter read. False if a writer came in between: `snapshot` is then as before.
     #[inline(never)]
-    fn fill(&self, clock_id: ClockId, snapshot: &mut SystemTimeSnapshot, seq: Sequence, now: u64) -> bool {
+    pub(crate) fn fill(
+        &self,
+        clock_id: ClockId,
+        snapshot: &mut SystemTimeSnapshot,
+        seq: Sequence,
+        now: u64,
+    ) -> bool {
         let (tkd, offset) = self.dispatch(clock_id);
         let clock = tkd.clock.load();
         let mono = tkd.tkr_mono.load();

@@ -1,9 +1,8 @@
 //! The atomics of this crate. A model run (`--cfg loom`) puts loom's in their place, which try every order that the
 //! memory model allows; everything else gets those of `core`.
 //!
-//! [`unmodelled`] atomics stay those of `core` in a model run too. They hold what the sequence counter guards beside
-//! the modelled fields: with all of them modelled the number of orders would be out of reach, and each is written and
-//! read between the same two steps of the sequence counter as a modelled one.
+//! [`unmodelled`] atomics stay those of `core` in a model run too, which keeps the number of orders within reach. A model
+//! must leave their values alone: a reader that loom gives an old value of a modelled atomic gets the latest of these.
 
 #[cfg(not(all(test, loom)))]
 pub(crate) use core::{
@@ -18,8 +17,6 @@ pub(crate) use loom::{
 
 #[cfg(all(test, not(loom)))]
 pub(crate) use core::sync::atomic::AtomicBool;
-#[cfg(all(test, loom))]
-pub(crate) use loom::sync::atomic::AtomicBool;
 
 pub(crate) mod unmodelled {
     pub(crate) use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};

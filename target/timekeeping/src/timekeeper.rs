@@ -5,7 +5,7 @@ use crate::{
     read_base::{PublishedReadBase, TkReadBase},
     seqcount::{INVALID, SeqCount, Sequence},
     shadow::Shadow,
-    sync::{AtomicI64, Ordering, unmodelled},
+    sync::{AtomicI64, AtomicU32, Ordering, unmodelled},
 };
 
 /// One published clock with its sequence counter; models the reader's half of `struct tk_data`.
@@ -14,8 +14,8 @@ use crate::{
 #[repr(C)]
 pub(crate) struct TkData<A: Arch> {
     pub(crate) seq: SeqCount,
-    pub(crate) clock_was_set_seq: unmodelled::AtomicU32,
-    pub(crate) cs_was_changed_seq: unmodelled::AtomicU32,
+    pub(crate) clock_was_set_seq: AtomicU32,
+    pub(crate) cs_was_changed_seq: AtomicU32,
     pub(crate) clock: A::Clock,
     pub(crate) tkr_mono: PublishedReadBase,
     pub(crate) tkr_raw: PublishedReadBase,
@@ -23,7 +23,7 @@ pub(crate) struct TkData<A: Arch> {
     pub(crate) offs_boot: AtomicI64,
     pub(crate) offs_aux: AtomicI64,
     pub(crate) xtime_sec: AtomicI64,
-    pub(crate) coarse_nsec: unmodelled::AtomicU32,
+    pub(crate) coarse_nsec: AtomicU32,
     /// See [`Shadow`].
     pub(crate) set_cycles: unmodelled::AtomicU64,
     pub(crate) held_cycles: unmodelled::AtomicU64,
@@ -33,8 +33,8 @@ impl<A: Arch> TkData<A> {
     fn new(clock: &'static Clocksource) -> Self {
         Self {
             seq: SeqCount::new(INVALID),
-            clock_was_set_seq: unmodelled::AtomicU32::new(0),
-            cs_was_changed_seq: unmodelled::AtomicU32::new(0),
+            clock_was_set_seq: AtomicU32::new(0),
+            cs_was_changed_seq: AtomicU32::new(0),
             clock: A::Clock::new(clock),
             tkr_mono: PublishedReadBase::new(),
             tkr_raw: PublishedReadBase::new(),
@@ -42,7 +42,7 @@ impl<A: Arch> TkData<A> {
             offs_boot: AtomicI64::new(0),
             offs_aux: AtomicI64::new(0),
             xtime_sec: AtomicI64::new(0),
-            coarse_nsec: unmodelled::AtomicU32::new(0),
+            coarse_nsec: AtomicU32::new(0),
             set_cycles: unmodelled::AtomicU64::new(0),
             held_cycles: unmodelled::AtomicU64::new(0),
         }

@@ -101,6 +101,17 @@ impl<'a, A: Arch> Timekeeping<'a, A> {
         }
     }
 
+    /// Lets no reader end until its clock is published again, before a change that lets the clocks stand still for a moment: between
+    /// the last reading of the old clocksource and the first of the new one, or of what comes after a suspend. A reader that read the
+    /// counter within that moment by the old base would see a time that comes again later. The kernel has stopped all other cores
+    /// here.
+    fn hold_readers(&self) {
+        self.timekeeper.core.seq.hold();
+        for (data, _) in self.timekeeper.aux.iter().zip(&self.aux).filter(|(_, shadow)| shadow.clock_valid) {
+            data.seq.hold();
+        }
+    }
+
     /// Runs `change` on the auxiliary clocks that are enabled, and publishes them.
     fn each_aux(&mut self, change: impl Fn(&mut Shadow)) {
         for index in 0..ClockId::AUX_CLOCKS {
@@ -172,12 +183,11 @@ impl<'a, A: Arch> Timekeeping<'a, A> {
         if self.suspended {
             return;
         }
+        self.hold_readers();
         self.core.forward_now();
-        for shadow in self.aux.iter_mut().filter(|shadow| shadow.clock_valid) {
-            shadow.forward_now();
-        }
         self.suspended = true;
-        self.publish_all();
+        self.publish_core();
+        self.each_aux(Shadow::forward_now);
     }
 
     /// Lets the clocks go on; models `timekeeping_resume()`. Without a suspend before it, it does nothing.
@@ -190,11 +200,9 @@ impl<'a, A: Arch> Timekeeping<'a, A> {
         }
         let slept = self.core.slept().or(persistent).unwrap_or(0).max(0);
         self.core.resume(slept);
-        for shadow in self.aux.iter_mut().filter(|shadow| shadow.clock_valid) {
-            shadow.resume(0);
-        }
         self.suspended = false;
-        self.publish_all();
+        self.publish_core();
+        self.each_aux(|shadow| shadow.resume(0));
     }
 
     /// Goes on with another clocksource, all clocks without a step; models `timekeeping_notify()` and
@@ -211,6 +219,7 @@ impl<'a, A: Arch> Timekeeping<'a, A> {
             return Ok(());
         }
         self.timekeeper.clocksource_read_inlined.disable();
+        self.hold_readers();
         self.core.forward_now();
         self.core.setup_internals(clock);
         self.core.clock_was_set();

@@ -3,7 +3,7 @@
 use heapless::String;
 use serde::{Deserialize, Serialize};
 
-use crate::{CtimeDone, CtimePlan, Pairs, PathDone, PathPlan, PhaseCounts, TickCounts};
+use crate::{CtimeDone, CtimePlan, JumpsDone, JumpsPlan, Pairs, PathDone, PathPlan, PhaseCounts, TickCounts};
 
 /// Short commit of the firmware's source, or `unknown`.
 pub type GitHash = String<16>;
@@ -27,6 +27,9 @@ pub enum ToBoard {
     StartPath(PathPlan),
     /// Run the inode stamping workload. Acknowledged at once; ends by itself with [`FromBoard::CtimeDone`]; said again as above.
     StartCtime(CtimePlan),
+    /// Change the clocks in every way while all cores read them: a trial of the board, no measurement. Acknowledged at once; ends by
+    /// itself with [`FromBoard::JumpsDone`]; said again as above.
+    StartJumps(JumpsPlan),
 }
 
 /// What to capture, and how.
@@ -103,6 +106,8 @@ pub enum FromBoard {
     PathDone(PathDone),
     /// A `ctime` run is complete.
     CtimeDone(CtimeDone),
+    /// A trial of changing clocks is complete.
+    JumpsDone(JumpsDone),
 }
 
 /// What became of a command.
