@@ -202,3 +202,6 @@ pub fn ratio(cpu: Hertz, counter: Hertz) -> (u32, u32) {
     // Both rates are divided by their greatest common divisor.
     (narrow(whole_tick_steps(cpu, counter)), narrow(whole_tick_steps(counter, cpu)))
 }
+
+#[cfg(test)]
+mod tests;

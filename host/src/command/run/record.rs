@@ -25,8 +25,10 @@ use crate::rig::probe::lock::ProbeLock;
 use crate::rig::recorder::{Log, Recorder};
 use crate::rig::watch::Watch;
 
-/// What a run's conditions say of instruments that it does not open.
+/// What a run's conditions say where it measures no edges.
 const NOT_OPENED: &str = "not opened: no edges are measured";
+
+const NO_RULE: &str = "none: no edges are measured";
 
 /// What a recording needs to know.
 pub(super) struct Recording<'a> {
@@ -172,7 +174,7 @@ impl Recording<'_> {
         let conditions = Conditions {
             bring_up: up.facts.clone(),
             generator: generator.unwrap_or(NOT_OPENED).to_owned(),
-            second_rule: NOT_OPENED.to_owned(),
+            second_rule: NO_RULE.to_owned(),
         };
         let mut record = self.run_record(image, path, conditions);
         if generator.is_some() {
