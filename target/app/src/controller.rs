@@ -60,8 +60,8 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether a measurement runs, or answers wait that leave no room for another. Commands that are to run one after the
-    /// other are handed in while it does not.
+    /// Whether a measurement runs, or answers wait that leave no room for another. Commands that are to run one after
+    /// the other are handed in while it does not.
     #[must_use]
     pub fn busy(&self) -> bool {
         self.measuring.running() || self.answers.is_full()

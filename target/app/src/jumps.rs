@@ -1,9 +1,9 @@
-//! The `jumps` trial: one core sets the clock forth and back, suspends, resumes and switches the clocksource, while all cores take
-//! snapshots; every valid snapshot must belong to one state of the clocks.
+//! The `jumps` trial: one core sets the clock forth and back, suspends, resumes and switches the clocksource, while
+//! all cores take snapshots; every valid snapshot must belong to one state of the clocks.
 //!
-//! To make that visible the clock is set to *eras*, whole multiples of [`ERA`] ahead of raw time, and which era belongs to which
-//! `clock_was_set_seq` is written down before the clock is set. The second clocksource counts [`OTHER_OFFSET`] ahead of the first,
-//! so that a counter value tells by which of them it was read.
+//! To make that visible the clock is set to *eras*, whole multiples of [`ERA`] ahead of raw time, and which era
+//! belongs to which `clock_was_set_seq` is written down before the clock is set. The second clocksource counts
+//! [`OTHER_OFFSET`] ahead of the first, so that a counter value tells by which of them it was read.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -165,8 +165,8 @@ pub fn prepare<A: Arch>(timekeeping: &mut Timekeeping<'static, A>, shared: &Shar
     shared.stop.store(false, Ordering::Release);
 }
 
-/// Changes the clocks and reads them for as long as the plan says, then puts the first clocksource back and stops the others; for
-/// the first core. The other cores' counts are for the caller to add.
+/// Changes the clocks and reads them for as long as the plan says, then puts the first clocksource back and stops the
+/// others; for the first core. The other cores' counts are for the caller to add.
 pub fn change<A: Arch>(
     plan: &JumpsPlan,
     clocks: &Timekeeper<A>,

@@ -7,7 +7,8 @@ use crate::path::{self, PairSource, PathMemory, PathRun};
 /// What the firmware is to work at, between two passes of its idle loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Measure a chunk of this path: [`Controller::measure_path`](crate::Controller::measure_path), with interrupts masked.
+    /// Measure a chunk of this path: [`Controller::measure_path`](crate::Controller::measure_path), with interrupts
+    /// masked.
     Path(PathPlan),
     /// Run this to its end, then [`Controller::work_done`](crate::Controller::work_done).
     Ctime(CtimePlan),

@@ -1,4 +1,5 @@
-//! A machine of the host's: its monotonic clock as counter, flags and locks in place of patched instructions and pointers.
+//! A machine of the host's: its monotonic clock as counter, flags and locks in place of patched instructions and
+//! pointers.
 
 use std::{
     boxed::Box,

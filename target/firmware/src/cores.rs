@@ -1,5 +1,5 @@
-//! Work of one to four cores: the `ctime` run, while the first core's timer moves the coarse clock, and the `jumps` trial, while
-//! the first core changes the clocks.
+//! Work of one to four cores: the `ctime` run, while the first core's timer moves the coarse clock, and the `jumps`
+//! trial, while the first core changes the clocks.
 
 use core::{
     ops::Range,
@@ -18,8 +18,8 @@ use crate::{
     interrupts, report,
 };
 
-/// Seconds that a core may take to switch on, and to end its share after the first core ended its own. An emulator's cores
-/// wait for their turn on the machine that it runs on.
+/// Seconds that a core may take to switch on, and to end its share after the first core ended its own. An emulator's
+/// cores wait for their turn on the machine that it runs on.
 const PATIENCE_S: u64 = 60;
 
 /// Where secondary cores find their work.

@@ -1,4 +1,5 @@
-//! The idle loop, and the measurements that it works at between two passes. It spins and never waits for an interrupt: its longest gap proves that nobody halted the core.
+//! The idle loop, and the measurements that it works at between two passes. It spins and never waits for an interrupt:
+//! its longest gap proves that nobody halted the core.
 //!
 //! In a polling turn each pass reads the pin [`READINGS`] times in a row. While the next reading may be the edge, at
 //! most one byte goes out between two such rows, so that sending never widens an edge's bracket by more than that;

@@ -45,8 +45,8 @@ static CAPTURES: ClaimOnce<CaptureRing> = ClaimOnce::new(CaptureRing::new());
 static PATH: ClaimOnce<PathMemory> = ClaimOnce::new(PathMemory::new());
 static JOB: ClaimOnce<Option<Job>> = ClaimOnce::new(None);
 
-/// Entered once by the boot code on the first core: interrupts are masked, MMU, stack and FP unit are usable, the bss is
-/// clear. `entered_at` is the exception level that the image was entered at.
+/// Entered once by the boot code on the first core: interrupts are masked, MMU, stack and FP unit are usable, the bss
+/// is clear. `entered_at` is the exception level that the image was entered at.
 extern "C" fn main(entered_at: u32) -> ! {
     psci::entered_at(entered_at);
     pmu::start();

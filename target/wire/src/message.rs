@@ -10,25 +10,28 @@ pub type GitHash = String<16>;
 /// What the board calls itself, for instance `virt`.
 pub type BoardName = String<24>;
 
-/// A command from the host. Each is idempotent: sent again with the same content it changes nothing and is acknowledged again.
+/// A command from the host. Each is idempotent: sent again with the same content it changes nothing and is
+/// acknowledged again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToBoard {
     /// Who are you? Answered with [`FromBoard::Identity`].
     Identify,
     /// Open a capture window. Capture numbers start at 0, unless the window of the same number is open already.
     StartCapture(CapturePlan),
-    /// Close the capture window and say what was counted: answered with [`FromBoard::Totals`] after every record has been sent.
+    /// Close the capture window and say what was counted: answered with [`FromBoard::Totals`] after every record has
+    /// been sent.
     StopCapture {
         /// The window to close.
         window: u32,
     },
-    /// Measure a path. Acknowledged at once; ends by itself with [`FromBoard::PathDone`]. The same plan again, while it runs or
-    /// just after, is acknowledged and starts nothing.
+    /// Measure a path. Acknowledged at once; ends by itself with [`FromBoard::PathDone`]. The same plan again, while
+    /// it runs or just after, is acknowledged and starts nothing.
     StartPath(PathPlan),
-    /// Run the inode stamping workload. Acknowledged at once; ends by itself with [`FromBoard::CtimeDone`]; said again as above.
+    /// Run the inode stamping workload. Acknowledged at once; ends by itself with [`FromBoard::CtimeDone`]; said again
+    /// as above.
     StartCtime(CtimePlan),
-    /// Change the clocks in every way while all cores read them: a trial of the board, no measurement. Acknowledged at once; ends by
-    /// itself with [`FromBoard::JumpsDone`]; said again as above.
+    /// Change the clocks in every way while all cores read them: a trial of the board, no measurement. Acknowledged at
+    /// once; ends by itself with [`FromBoard::JumpsDone`]; said again as above.
     StartJumps(JumpsPlan),
 }
 
