@@ -73,8 +73,13 @@ impl PathWindow {
             PathPart::Ladder => format!(" of {} cycles", self.added_delay),
             PathPart::Overhead | PathPart::Path => String::new(),
         };
-        let clock = names::of_clock(self.clock_id);
-        format!("{} {clock}, session {}, {}{rung}", self.variant, self.session, self.part)
+        format!("{}, {}{rung}", self.session_title(), self.part)
+    }
+
+    /// The session that it belongs to, for sentences.
+    #[must_use]
+    pub fn session_title(&self) -> String {
+        format!("{} {}, session {}", self.variant, names::of_clock(self.clock_id), self.session)
     }
 
     fn take(&mut self, at: HostNanos, message: &FromBoard, bins: usize) {

@@ -148,7 +148,7 @@ fn variants(
             match session::session(&sound, Clocks::of(whole.record), plan.max_bias_ps) {
                 Ok(session) => Some(session),
                 Err(problem) => {
-                    let title = windows.first().map_or_else(String::new, |window| window.title());
+                    let title = windows.first().map_or_else(String::new, |window| window.session_title());
                     problems.push(format!("{title}: {problem}"));
                     None
                 }
@@ -159,13 +159,25 @@ fn variants(
     order.into_iter().map(of_key).collect()
 }
 
+/// What of a session is missing or does not fit together, as sentences.
 fn incomplete(windows: &[&PathWindow]) -> Vec<String> {
-    let of_window = |window: &&PathWindow| {
-        let unfinished = window.done.is_none().then(|| "the board did not come to its end".to_owned());
-        let problems = unfinished.into_iter().chain(window.problems.iter().cloned());
-        problems.map(|problem| format!("{}: {problem}", window.title())).collect::<Vec<_>>()
-    };
-    windows.iter().flat_map(of_window).collect()
+    let mut problems: Vec<String> = windows
+        .iter()
+        .flat_map(|window| window.problems.iter().map(|problem| format!("{}: {problem}", window.title())))
+        .collect();
+    let unfinished: Vec<_> = windows.iter().filter(|window| window.done.is_none()).collect();
+    match unfinished.as_slice() {
+        [] => {}
+        [one] => problems.push(format!("{}: the board did not come to its end", one.title())),
+        [first, ..] => {
+            let (count, of) = (unfinished.len(), windows.len());
+            problems.push(format!(
+                "{}: the board did not come to the end of {count} of {of} parts",
+                first.session_title()
+            ));
+        }
+    }
+    problems
 }
 
 fn variant_of(
