@@ -17,6 +17,10 @@ firmware:
 test: build
     .ci/test
 
+# Every order of the timekeeping's atomic accesses that the memory model allows, within bounds: a minute or two
+loom:
+    RUSTFLAGS="--cfg loom" cargo test --quiet -p ppsrig-timekeeping --release loom_
+
 # Formatting, lints and documentation, without changing anything
 lint:
     cargo fmt --all --check

@@ -53,7 +53,7 @@ extern "C" fn main(entered_at: u32) -> ! {
     let (received, bytes) = RECEIVED.claim().split();
     let (writer, reader) = CAPTURES.claim().split();
     let hz = u32::try_from(counter::declared_hz()).unwrap_or(u32::MAX);
-    let clock = Clocksource::register_hz(|_| counter::now(), COUNTER_BITS, hz)
+    let clock = Clocksource::register_hz(ArmArchCounter::read, COUNTER_BITS, hz)
         .with(ClocksourceId::ARM_ARCH_COUNTER, ClocksourceFlags::CAN_INLINE_READ);
     let clock = &*CLOCKSOURCE.claim().insert(clock);
     let other = Clocksource::register_hz(|_| counter::now() + OTHER_OFFSET, COUNTER_BITS, hz);

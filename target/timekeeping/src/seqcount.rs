@@ -78,12 +78,18 @@ impl SeqCount {
         self.0.load(Ordering::Relaxed) != begin.0
     }
 
-    /// Lets no reader end from here on, until the [`SeqCount::write`] that has to follow: the first half of a write section, for a
-    /// writer that reads the counter itself. The caller is the only writer.
+    /// Lets no reader end from here on, until the [`SeqCount::write`] that has to follow: the first half of a write
+    /// section, for a writer that reads the counter within it. The caller is the only writer.
+    ///
+    /// The counter is no memory, so a fence alone does not hold its reading back. The load behind it does: it ends when
+    /// the store before it is visible, and the counter's read, with an ISB of its own, cannot pass the branch.
     pub(crate) fn hold(&self) {
         let word = self.0.load(Ordering::Relaxed);
         self.0.store(word | WRITING | NOT_READY, Ordering::Relaxed);
         fence(Ordering::SeqCst);
+        while self.0.load(Ordering::Acquire) & WRITING == 0 {
+            spin_loop();
+        }
     }
 
     /// Runs `publish` as a write section that leaves the given states; models `write_seqcount_begin()` and

@@ -101,10 +101,10 @@ impl<'a, A: Arch> Timekeeping<'a, A> {
         }
     }
 
-    /// Lets no reader end until its clock is published again, before a change that lets the clocks stand still for a moment: between
-    /// the last reading of the old clocksource and the first of the new one, or of what comes after a suspend. A reader that read the
-    /// counter within that moment by the old base would see a time that comes again later. The kernel has stopped all other cores
-    /// here.
+    /// Lets no reader end until its clock is published again, before a change that lets the clocks stand still for a
+    /// moment: between the last reading of the old clocksource and the first of the new one, or of what comes after a
+    /// suspend. A reader that read the counter within that moment by the old base would see a time that comes again
+    /// later. The kernel has stopped all other cores here.
     fn hold_readers(&self) {
         self.timekeeper.core.seq.hold();
         for (data, _) in self.timekeeper.aux.iter().zip(&self.aux).filter(|(_, shadow)| shadow.clock_valid) {

@@ -23,8 +23,34 @@ impl Arch for ArmArchCounter {
 
     #[inline(always)]
     fn arch_inlined_clocksource_read() -> u64 {
-        counter::now()
+        read_before_loads()
     }
+}
+
+impl ArmArchCounter {
+    /// The same through a pointer.
+    pub(crate) fn read(_: &Clocksource) -> u64 {
+        read_before_loads()
+    }
+}
+
+/// The counter now, read before any load that follows: else the look back at the sequence counter could be done before
+/// the counter is read, and not see the writer. A counter read is no memory access that a barrier would order, so a load
+/// is made to depend on its value, which the barrier in the look back orders.
+#[inline(always)]
+fn read_before_loads() -> u64 {
+    let ticks = counter::now();
+    // SAFETY: loads the word at the stack pointer, and drops it.
+    unsafe {
+        asm!(
+            "eor {zero}, {ticks}, {ticks}",
+            "ldr xzr, [sp, {zero}]",
+            ticks = in(reg) ticks,
+            zero = out(reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+    ticks
 }
 
 /// The branch that selects the inlined read. There is one, in the text.
