@@ -43,4 +43,4 @@ conformance:
     cargo test --quiet -p ppsrig --test conformance_receivers -- --ignored
 
 # What CI does
-ci: lint test bench conformance
+ci: lint test loom bench conformance
