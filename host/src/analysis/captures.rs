@@ -165,7 +165,8 @@ impl<'a> Collector<'a> {
             | FromBoard::PhaseCounts(_)
             | FromBoard::Pairs(_)
             | FromBoard::PathDone(_)
-            | FromBoard::CtimeDone(_) => return, // No part of a capture window.
+            | FromBoard::CtimeDone(_)
+            | FromBoard::JumpsDone(_) => return, // No part of a capture window.
         };
         let Some(&window) = self.by_number.get(&number) else {
             *self.strangers.entry(number).or_default() += u64::from(captured.is_some());

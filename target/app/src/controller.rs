@@ -2,8 +2,7 @@
 
 use heapless::Deque;
 use ppsrig_wire::{
-    AckOutcome, Capabilities, CapturePlan, CaptureTotals, CtimeDone, EdgeMode, FromBoard, Heartbeat,
-    Identity, ToBoard,
+    AckOutcome, Capabilities, CapturePlan, CaptureTotals, EdgeMode, FromBoard, Heartbeat, Identity, ToBoard,
     frame::{Accumulator, FrameError, decode},
 };
 
@@ -61,8 +60,8 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether a measurement runs, or answers wait that leave no room for another. Commands that are to run one after the
-    /// other are handed in while it does not.
+    /// Whether a measurement runs, or answers wait that leave no room for another. Commands that are to run one after
+    /// the other are handed in while it does not.
     #[must_use]
     pub fn busy(&self) -> bool {
         self.measuring.running() || self.answers.is_full()
@@ -79,9 +78,9 @@ impl<'a> Controller<'a> {
         self.measuring.measure_path(source);
     }
 
-    /// Takes what [`Work::Ctime`] counted.
-    pub fn ctime_done(&mut self, done: CtimeDone) {
-        self.measuring.ctime_done(done);
+    /// Takes what [`Work::Ctime`] or [`Work::Jumps`] counted: its last message.
+    pub fn work_done(&mut self, done: FromBoard) {
+        self.measuring.work_done(done);
     }
 
     /// Takes one byte from the link. Damaged frames are passed over in silence: the host tries again.
@@ -150,6 +149,7 @@ impl<'a> Controller<'a> {
             ToBoard::StopCapture { window } => self.stop(sequence, window, now),
             ToBoard::StartPath(plan) => self.measure(sequence, Plan::Path(plan)),
             ToBoard::StartCtime(plan) => self.measure(sequence, Plan::Ctime(plan)),
+            ToBoard::StartJumps(plan) => self.measure(sequence, Plan::Jumps(plan)),
         }
     }
 

@@ -1,11 +1,12 @@
-//! The `ctime` measurement: every core writes to and reads from a pipe of its own, and every write and read stamps an inode.
+//! The `ctime` measurement: every core writes to and reads from a pipe of its own, and every write and read stamps an
+//! inode.
 //!
-//! An operation is that of will-it-scale's `pipe1_threads`, as far as a kernel does it between the two system calls: 512 bytes
-//! into the pipe, `file_update_time()`, 512 bytes out of it, `file_accessed()`. Now and then a core looks at the stamp of some core's
-//! pipe, as `stat()` does: without that no fine-grained stamp is ever taken.
+//! An operation is that of will-it-scale's `pipe1_threads`, as far as a kernel does it between the two system calls:
+//! 512 bytes into the pipe, `file_update_time()`, 512 bytes out of it, `file_accessed()`. Now and then a core looks at
+//! the stamp of some core's pipe, as `stat()` does: without that no fine-grained stamp is ever taken.
 //!
-//! Each stamp is held against the latest fine-grained one that had been handed out, on whichever core, before it was taken: if it
-//! is earlier, that is a violation of the order.
+//! Each stamp is held against the latest fine-grained one that had been handed out, on whichever core, before it was
+//! taken: if it is earlier, that is a violation of the order.
 
 use core::sync::atomic::{AtomicI64, Ordering};
 
@@ -51,7 +52,8 @@ impl Shared {
         }
     }
 
-    /// Forgets which stamp was the latest, before another run: after one of the broken build it can be later than any clock.
+    /// Forgets which stamp was the latest, before another run: after one of the broken build it can be later than any
+    /// clock.
     pub fn restart(&self) {
         self.latest_fine.0.store(Ktime::MIN, Ordering::Release);
     }

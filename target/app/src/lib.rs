@@ -5,8 +5,8 @@
 //! loop's side ([`Controller`]) takes commands, drains the ring into frames, and beats the heart. Nothing in the timed
 //! path ever waits for the link.
 //!
-//! The measurements of `path` and `ctime` need no input and end by themselves: the controller says what to [`Work`] at, the
-//! firmware does it, and the controller sends what was counted.
+//! The measurements of `path` and `ctime` need no input and end by themselves: the controller says what to [`Work`]
+//! at, the firmware does it, and the controller sends what was counted.
 //!
 //! The firmware and the tests drive the same code; it must stay in step with `ppsrig-wire`, whose documentation says
 //! what each command promises.
@@ -20,11 +20,14 @@ mod controller;
 pub mod ctime;
 mod edge_watch;
 mod heartbeat;
+pub mod jumps;
 mod measuring;
 mod output;
 pub mod path;
 mod random;
 mod ring;
+#[cfg(test)]
+mod testing;
 mod turn;
 
 pub use capturer::{Capturer, Edge, clock_id};

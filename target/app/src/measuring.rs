@@ -1,16 +1,19 @@
 //! The measurements that a board makes by itself: which one runs, and what it has to say.
 
-use ppsrig_wire::{AckOutcome, CORES, Capabilities, CtimeDone, CtimePlan, FromBoard, PathPlan};
+use ppsrig_wire::{AckOutcome, CORES, Capabilities, CtimePlan, FromBoard, JumpsPlan, PathPlan};
 
 use crate::path::{self, PairSource, PathMemory, PathRun};
 
 /// What the firmware is to work at, between two passes of its idle loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Measure a chunk of this path: [`Controller::measure_path`](crate::Controller::measure_path), with interrupts masked.
+    /// Measure a chunk of this path: [`Controller::measure_path`](crate::Controller::measure_path), with interrupts
+    /// masked.
     Path(PathPlan),
-    /// Run this to its end, then [`Controller::ctime_done`](crate::Controller::ctime_done).
+    /// Run this to its end, then [`Controller::work_done`](crate::Controller::work_done).
     Ctime(CtimePlan),
+    /// The same.
+    Jumps(JumpsPlan),
 }
 
 /// A measurement that was asked for.
@@ -18,21 +21,23 @@ pub enum Work {
 pub(crate) enum Plan {
     Path(PathPlan),
     Ctime(CtimePlan),
+    Jumps(JumpsPlan),
 }
 
-/// How far the latest `ctime` run is.
+/// How far what runs to its end in one go is.
 #[derive(Debug)]
-enum Ctime {
+#[expect(clippy::large_enum_variant, reason = "there is one, and it is never copied")]
+enum WholeRun {
     Idle,
-    Due(CtimePlan),
-    Done(CtimeDone),
+    Due(Work),
+    Done(FromBoard),
 }
 
 /// The board's measurements, one at a time.
 #[derive(Debug)]
 pub struct Measuring<'a> {
     path: PathRun<'a>,
-    ctime: Ctime,
+    whole: WholeRun,
     /// Cores that can work.
     cores: u8,
     /// The latest one, for a host that asks again.
@@ -43,12 +48,12 @@ impl<'a> Measuring<'a> {
     /// None runs. `memory` is what paths are counted in, `cores` how many the board has.
     #[must_use]
     pub const fn new(memory: &'a mut PathMemory, cores: u8) -> Self {
-        Self { path: PathRun::new(memory), ctime: Ctime::Idle, cores, latest: None }
+        Self { path: PathRun::new(memory), whole: WholeRun::Idle, cores, latest: None }
     }
 
     /// Whether one runs, its messages included.
     pub(crate) fn running(&self) -> bool {
-        self.path.running() || !matches!(self.ctime, Ctime::Idle)
+        self.path.running() || !matches!(self.whole, WholeRun::Idle)
     }
 
     /// Begins a measurement unless it is the latest one already; `idle` says that nothing else goes on.
@@ -61,14 +66,15 @@ impl<'a> Measuring<'a> {
         }
         let needed = match plan {
             Plan::Path(_) => Capabilities::PATH,
-            Plan::Ctime(_) => Capabilities::CTIME,
+            Plan::Ctime(_) | Plan::Jumps(_) => Capabilities::CTIME,
         };
         if !capabilities.has(needed) || !self.feasible(&plan) {
             return AckOutcome::Unsupported;
         }
         match plan {
             Plan::Path(plan) => self.path.start(plan),
-            Plan::Ctime(plan) => self.ctime = Ctime::Due(plan),
+            Plan::Ctime(plan) => self.whole = WholeRun::Due(Work::Ctime(plan)),
+            Plan::Jumps(plan) => self.whole = WholeRun::Due(Work::Jumps(plan)),
         }
         self.latest = Some(plan);
         AckOutcome::Done
@@ -77,20 +83,19 @@ impl<'a> Measuring<'a> {
     fn feasible(&self, plan: &Plan) -> bool {
         match plan {
             Plan::Path(plan) => path::feasible(plan),
-            Plan::Ctime(plan) => {
-                let cores = plan.cores;
-                cores >= 1
-                    && cores <= self.cores
-                    && usize::from(cores) <= CORES
-                    && plan.operations >= u64::from(cores)
-            }
+            Plan::Ctime(plan) => self.has(plan.cores) && plan.operations >= u64::from(plan.cores),
+            Plan::Jumps(plan) => self.has(plan.cores),
         }
     }
 
+    fn has(&self, cores: u8) -> bool {
+        cores >= 1 && cores <= self.cores && usize::from(cores) <= CORES
+    }
+
     pub(crate) fn work(&self) -> Option<Work> {
-        match self.ctime {
-            Ctime::Due(plan) => Some(Work::Ctime(plan)),
-            Ctime::Idle | Ctime::Done(_) => self.path.due().map(Work::Path),
+        match self.whole {
+            WholeRun::Due(work) => Some(work),
+            WholeRun::Idle | WholeRun::Done(_) => self.path.due().map(Work::Path),
         }
     }
 
@@ -98,18 +103,18 @@ impl<'a> Measuring<'a> {
         self.path.measure(source);
     }
 
-    pub(crate) fn ctime_done(&mut self, done: CtimeDone) {
-        if matches!(self.ctime, Ctime::Due(_)) {
-            self.ctime = Ctime::Done(done);
+    pub(crate) fn work_done(&mut self, done: FromBoard) {
+        if matches!(self.whole, WholeRun::Due(_)) {
+            self.whole = WholeRun::Done(done);
         }
     }
 
     /// The next message, taken out.
     pub(crate) fn message(&mut self) -> Option<FromBoard> {
-        match core::mem::replace(&mut self.ctime, Ctime::Idle) {
-            Ctime::Done(done) => Some(FromBoard::CtimeDone(done)),
+        match core::mem::replace(&mut self.whole, WholeRun::Idle) {
+            WholeRun::Done(done) => Some(done),
             other => {
-                self.ctime = other;
+                self.whole = other;
                 self.path.message()
             }
         }

@@ -24,8 +24,8 @@ impl SplitMix64 {
 /// Draws from 0 to a bound less one, each value with exactly the same probability.
 ///
 /// Lemire's method (2019): the upper half of word times bound, where the few words that would make some values more
-/// likely are drawn again. The time of a draw depends on how many words were drawn again and on nothing else, so it says nothing
-/// about the value drawn: two multiplications and no division.
+/// likely are drawn again. The time of a draw depends on how many words were drawn again and on nothing else, so it
+/// says nothing about the value drawn: two multiplications and no division.
 #[derive(Clone, Debug)]
 pub struct UniformDraw {
     random: SplitMix64,
@@ -83,7 +83,8 @@ mod tests {
         assert_eq!(words, published);
     }
 
-    /// How many of the 2^64 words stand for `value`, by arithmetic: word k above the first gives a lower half of `low + k * bound`.
+    /// How many of the 2^64 words stand for `value`, by arithmetic: word k above the first gives a lower half of `low
+    /// + k * bound`.
     fn words_of(draw: &UniformDraw, value: u64) -> u128 {
         let bound = u128::from(draw.bound);
         let first = (u128::from(value) << 64).div_ceil(bound);

@@ -1,6 +1,7 @@
 //! The ring of capture records between the place where an edge is seen and the idle loop.
 //!
-//! One writer, one reader, no lock: the reader never delays the interrupt handler. Plain loads and stores are enough for that.
+//! One writer, one reader, no lock: the reader never delays the interrupt handler. Plain loads and stores are enough
+//! for that.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 

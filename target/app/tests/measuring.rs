@@ -6,8 +6,8 @@ mod board;
 use board::{Board, CORES, ack, start, stop};
 use ppsrig_app::Work;
 use ppsrig_wire::{
-    AckOutcome, Capabilities, ClockId, CtimePlan, CtimeVariant, EdgeMode, FromBoard, PathPlan, PathVariant,
-    ToBoard,
+    AckOutcome, Capabilities, ClockId, CtimePlan, CtimeVariant, EdgeMode, FromBoard, JumpsPlan, PathPlan,
+    PathVariant, ToBoard,
 };
 
 fn path_plan(window: u32) -> PathPlan {
@@ -42,6 +42,7 @@ fn measured(messages: &[FromBoard]) -> (Vec<u32>, u32) {
         match message {
             FromBoard::PathDone(done) => ended.push(done.window),
             FromBoard::CtimeDone(done) => ended.push(done.window),
+            FromBoard::JumpsDone(done) => ended.push(done.window),
             FromBoard::TickCounts(counts) => {
                 pairs += counts.entries.iter().map(|entry| entry.count).sum::<u32>()
             }
@@ -102,6 +103,18 @@ fn a_ctime_run_is_told_once() {
     assert_eq!(measured(&board.answers()).0, [4]);
     assert_eq!(board.ask(&command), [ack(2, AckOutcome::Done)]);
     assert_eq!(board.work(), None);
+}
+
+#[test]
+fn a_trial_of_jumps_is_told_once() {
+    let mut board = Board::able();
+    let plan = JumpsPlan { window: 7, cores: CORES, ticks: 1, seed: 1 };
+    assert_eq!(board.ask(&ToBoard::StartJumps(plan)), [ack(1, AckOutcome::Done)]);
+    assert_eq!(board.work(), Some(Work::Jumps(plan)));
+    board.work_off();
+    assert_eq!(measured(&board.answers()).0, [7]);
+    let more_cores = ToBoard::StartJumps(JumpsPlan { cores: CORES + 1, ..plan });
+    assert_eq!(board.ask(&more_cores), [ack(2, AckOutcome::Unsupported)]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The idle loop, and the measurements that it works at between two passes. It spins and never waits for an interrupt: its longest gap proves that nobody halted the core.
+//! The idle loop, and the measurements that it works at between two passes. It spins and never waits for an interrupt:
+//! its longest gap proves that nobody halted the core.
 //!
 //! In a polling turn each pass reads the pin [`READINGS`] times in a row. While the next reading may be the edge, at
 //! most one byte goes out between two such rows, so that sending never widens an edge's bracket by more than that;
@@ -6,12 +7,12 @@
 
 use heapless::spsc::Consumer;
 use ppsrig_app::{Action, Controller, Edge, EdgeWatch, Turn, Work};
-use ppsrig_wire::{CaptureCounters, CapturePlan, EdgeDirection, PathPlan, mailbox};
+use ppsrig_wire::{CaptureCounters, CapturePlan, EdgeDirection, FromBoard, PathPlan, mailbox};
 
 use crate::{
     arch::{counter, cpu, pair::Clocks},
     board,
-    ctime::Job,
+    cores::Job,
     interrupts,
     path::Pairs,
 };
@@ -27,7 +28,7 @@ pub(crate) struct Idle {
     received: Consumer<'static, u8>,
     watch: EdgeWatch,
     clocks: &'static Clocks,
-    ctime: &'static Job,
+    job: &'static Job,
     mailbox: Mailbox,
 }
 
@@ -51,11 +52,11 @@ impl Idle {
         controller: Controller<'static>,
         received: Consumer<'static, u8>,
         clocks: &'static Clocks,
-        ctime: &'static Job,
+        job: &'static Job,
         memory: [u8; mailbox::SIZE],
     ) -> Self {
         let mailbox = Mailbox { memory, taken: 0 };
-        Self { controller, received, watch: EdgeWatch::new(EdgeDirection::Rising), clocks, ctime, mailbox }
+        Self { controller, received, watch: EdgeWatch::new(EdgeDirection::Rising), clocks, job, mailbox }
     }
 
     /// Runs for ever.
@@ -78,7 +79,12 @@ impl Idle {
             }
             match self.controller.work() {
                 Some(Work::Path(plan)) => self.measure_path(&plan),
-                Some(Work::Ctime(plan)) => self.controller.ctime_done(self.ctime.run(&plan)),
+                Some(Work::Ctime(plan)) => {
+                    self.controller.work_done(FromBoard::CtimeDone(self.job.run_ctime(&plan)));
+                }
+                Some(Work::Jumps(plan)) => {
+                    self.controller.work_done(FromBoard::JumpsDone(self.job.run_jumps(&plan)));
+                }
                 None => {}
             }
         }

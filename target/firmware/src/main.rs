@@ -8,20 +8,24 @@
 
 mod arch;
 mod board;
-mod ctime;
+mod cores;
 mod idle;
 mod interrupts;
 mod path;
 mod report;
 
 use heapless::{String, spsc::Queue};
-use ppsrig_app::{CaptureRing, Capturer, Controller, Measuring, path::PathMemory};
+use ppsrig_app::{
+    CaptureRing, Capturer, Controller, Measuring,
+    jumps::{Clocksources, OTHER_ID, OTHER_OFFSET},
+    path::PathMemory,
+};
 use ppsrig_timekeeping::{Clocksource, ClocksourceFlags, ClocksourceId, Timekeeper};
 use ppsrig_wire::Identity;
 
 use crate::{
-    arch::{ArmArchCounter, ClaimOnce, cores, counter, cpu, image, pmu, psci},
-    ctime::Job,
+    arch::{ArmArchCounter, ClaimOnce, counter, cpu, image, pmu, psci},
+    cores::Job,
     idle::Idle,
     interrupts::Handler,
 };
@@ -35,13 +39,14 @@ const TICKS_PER_SECOND: u64 = 250;
 
 static RECEIVED: ClaimOnce<Queue<u8, RECEIVED_BYTES>> = ClaimOnce::new(Queue::new());
 static CLOCKSOURCE: ClaimOnce<Option<Clocksource>> = ClaimOnce::new(None);
+static OTHER_CLOCKSOURCE: ClaimOnce<Option<Clocksource>> = ClaimOnce::new(None);
 static TIMEKEEPER: ClaimOnce<Option<Timekeeper<ArmArchCounter>>> = ClaimOnce::new(None);
 static CAPTURES: ClaimOnce<CaptureRing> = ClaimOnce::new(CaptureRing::new());
 static PATH: ClaimOnce<PathMemory> = ClaimOnce::new(PathMemory::new());
-static CTIME: ClaimOnce<Option<Job>> = ClaimOnce::new(None);
+static JOB: ClaimOnce<Option<Job>> = ClaimOnce::new(None);
 
-/// Entered once by the boot code on the first core: interrupts are masked, MMU, stack and FP unit are usable, the bss is
-/// clear. `entered_at` is the exception level that the image was entered at.
+/// Entered once by the boot code on the first core: interrupts are masked, MMU, stack and FP unit are usable, the bss
+/// is clear. `entered_at` is the exception level that the image was entered at.
 extern "C" fn main(entered_at: u32) -> ! {
     psci::entered_at(entered_at);
     pmu::start();
@@ -50,7 +55,9 @@ extern "C" fn main(entered_at: u32) -> ! {
     let hz = u32::try_from(counter::declared_hz()).unwrap_or(u32::MAX);
     let clock = Clocksource::register_hz(ArmArchCounter::read, COUNTER_BITS, hz)
         .with(ClocksourceId::ARM_ARCH_COUNTER, ClocksourceFlags::CAN_INLINE_READ);
-    let clock = CLOCKSOURCE.claim().insert(clock);
+    let clock = &*CLOCKSOURCE.claim().insert(clock);
+    let other = Clocksource::register_hz(|_| counter::now() + OTHER_OFFSET, COUNTER_BITS, hz);
+    let other = OTHER_CLOCKSOURCE.claim().insert(other.with(OTHER_ID, ClocksourceFlags::NONE));
     let timekeeper = TIMEKEEPER.claim().insert(Timekeeper::new(clock)).timekeeping_init();
     let clocks = timekeeper.timekeeper();
     board::init();
@@ -61,15 +68,15 @@ extern "C" fn main(entered_at: u32) -> ! {
         tick: counter::declared_hz() / TICKS_PER_SECOND,
     });
     cpu::unmask_interrupts();
-    let measuring = Measuring::new(PATH.claim(), cores::count());
+    let measuring = Measuring::new(PATH.claim(), arch::cores::count());
     let controller = Controller::new(identity(), reader, measuring);
-    let ctime = CTIME.claim().insert(Job::new(clocks));
-    Idle::new(controller, bytes, clocks, ctime, image::mailbox()).run()
+    let job = JOB.claim().insert(Job::new(clocks, Clocksources { arch: clock, other }));
+    Idle::new(controller, bytes, clocks, job, image::mailbox()).run()
 }
 
 /// Entered by each other core from the boot code, whenever it is switched on; interrupts are masked, and stay so.
 extern "C" fn secondary_main() -> ! {
-    ctime::secondary(cores::this())
+    cores::secondary(arch::cores::this())
 }
 
 /// What this board says of itself.

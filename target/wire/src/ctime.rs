@@ -15,7 +15,8 @@ pub enum CtimeVariant {
     Multigrain,
     /// Multigrain with the floor inside: `ktime_get_coarse_real_ts64_with_floor()`.
     MultigrainFloor,
-    /// Multigrain without a floor: deliberately wrong, so that a test can see the violations counted. `ppsrig run` never asks for it.
+    /// Multigrain without a floor: deliberately wrong, so that a test can see the violations counted. `ppsrig run`
+    /// never asks for it.
     Broken,
 }
 
@@ -39,8 +40,8 @@ pub struct CtimePlan {
 pub struct CtimeCore {
     /// Operations: one write and one read of a pipe, each of which stamps its inode.
     pub operations: u64,
-    /// Instructions that they took, where the core counts them (event INST_RETIRED). An emulator that runs its cores by turns on one
-    /// virtual clock counts those of all cores here.
+    /// Instructions that they took, where the core counts them (event INST_RETIRED). An emulator that runs its cores
+    /// by turns on one virtual clock counts those of all cores here.
     pub instructions: Option<u64>,
     /// Coarse stamps that were earlier than a fine-grained stamp that had been handed out before, on whichever core.
     pub ordering_violations: u64,

@@ -13,12 +13,14 @@
 
 mod ctime;
 pub mod frame;
+mod jumps;
 pub mod mailbox;
 mod message;
 mod path;
 mod size;
 
 pub use ctime::{CORES, CtimeCore, CtimeDone, CtimePlan, CtimeVariant};
+pub use jumps::{JumpsCore, JumpsDone, JumpsPlan};
 pub use message::{
     AckOutcome, BoardName, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId,
     EdgeDirection, EdgeMode, FromBoard, GitHash, Heartbeat, Identity, Snapshot, ToBoard,

@@ -1,9 +1,9 @@
 //! The mailbox: commands that lie in the image's memory before it runs.
 //!
 //! A measurement that must give the same bytes on every machine takes no input while it runs. So the host writes its
-//! commands, as the frames that it would send over the link, into the symbol [`SYMBOL`] of the image through the debug probe,
-//! and then lets the core go. The firmware takes them once, at boot, as if they had just been received; each runs to its end
-//! before the next is taken. In the image as built the mailbox is empty.
+//! commands, as the frames that it would send over the link, into the symbol [`SYMBOL`] of the image through the debug
+//! probe, and then lets the core go. The firmware takes them once, at boot, as if they had just been received; each
+//! runs to its end before the next is taken. In the image as built the mailbox is empty.
 //!
 //! Layout, 4-byte aligned: magic u32 LE, length u32 LE, then [`CAPACITY`] bytes of which the first `length` count.
 
@@ -18,7 +18,8 @@ pub const SIZE: usize = HEAD + CAPACITY;
 /// Bytes before the frames.
 const HEAD: usize = 8;
 
-/// The mailbox with these frames in it, ready to be written over the symbol; none if they are longer than [`CAPACITY`].
+/// The mailbox with these frames in it, ready to be written over the symbol; none if they are longer than
+/// [`CAPACITY`].
 #[must_use]
 pub fn filled(frames: &[u8]) -> Option<[u8; SIZE]> {
     let mut mailbox = [0; SIZE];
@@ -28,7 +29,8 @@ pub fn filled(frames: &[u8]) -> Option<[u8; SIZE]> {
     Some(mailbox)
 }
 
-/// The frames in a mailbox. None where the magic is missing or the length is longer than the mailbox: it is not ours to guess.
+/// The frames in a mailbox. None where the magic is missing or the length is longer than the mailbox: it is not ours
+/// to guess.
 #[must_use]
 pub fn frames(mailbox: &[u8; SIZE]) -> Option<&[u8]> {
     let (magic, rest) = mailbox.split_first_chunk::<4>()?;

@@ -3,30 +3,36 @@
 use heapless::String;
 use serde::{Deserialize, Serialize};
 
-use crate::{CtimeDone, CtimePlan, Pairs, PathDone, PathPlan, PhaseCounts, TickCounts};
+use crate::{CtimeDone, CtimePlan, JumpsDone, JumpsPlan, Pairs, PathDone, PathPlan, PhaseCounts, TickCounts};
 
 /// Short commit of the firmware's source, or `unknown`.
 pub type GitHash = String<16>;
 /// What the board calls itself, for instance `virt`.
 pub type BoardName = String<24>;
 
-/// A command from the host. Each is idempotent: sent again with the same content it changes nothing and is acknowledged again.
+/// A command from the host. Each is idempotent: sent again with the same content it changes nothing and is
+/// acknowledged again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToBoard {
     /// Who are you? Answered with [`FromBoard::Identity`].
     Identify,
     /// Open a capture window. Capture numbers start at 0, unless the window of the same number is open already.
     StartCapture(CapturePlan),
-    /// Close the capture window and say what was counted: answered with [`FromBoard::Totals`] after every record has been sent.
+    /// Close the capture window and say what was counted: answered with [`FromBoard::Totals`] after every record has
+    /// been sent.
     StopCapture {
         /// The window to close.
         window: u32,
     },
-    /// Measure a path. Acknowledged at once; ends by itself with [`FromBoard::PathDone`]. The same plan again, while it runs or
-    /// just after, is acknowledged and starts nothing.
+    /// Measure a path. Acknowledged at once; ends by itself with [`FromBoard::PathDone`]. The same plan again, while
+    /// it runs or just after, is acknowledged and starts nothing.
     StartPath(PathPlan),
-    /// Run the inode stamping workload. Acknowledged at once; ends by itself with [`FromBoard::CtimeDone`]; said again as above.
+    /// Run the inode stamping workload. Acknowledged at once; ends by itself with [`FromBoard::CtimeDone`]; said again
+    /// as above.
     StartCtime(CtimePlan),
+    /// Change the clocks in every way while all cores read them: a trial of the board, no measurement. Acknowledged at
+    /// once; ends by itself with [`FromBoard::JumpsDone`]; said again as above.
+    StartJumps(JumpsPlan),
 }
 
 /// What to capture, and how.
@@ -103,6 +109,8 @@ pub enum FromBoard {
     PathDone(PathDone),
     /// A `ctime` run is complete.
     CtimeDone(CtimeDone),
+    /// A trial of changing clocks is complete.
+    JumpsDone(JumpsDone),
 }
 
 /// What became of a command.

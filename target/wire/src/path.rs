@@ -39,16 +39,18 @@ pub struct PathPlan {
     pub clock_id: ClockId,
     /// Pairs to count, over all batches; those that warm up are not among them.
     pub iterations: u32,
-    /// Equal parts of the iterations, each with a histogram of its own; sizes differ by at most one, larger ones first.
+    /// Equal parts of the iterations, each with a histogram of its own; sizes differ by at most one, larger ones
+    /// first.
     pub batches: u16,
     /// Whether a random delay precedes each pair.
     pub dither: bool,
     /// Seed of the random delays.
     pub seed: u64,
-    /// The random delay is uniform over 0 to this less one, in steps of one CPU cycle: a whole multiple of `ratio_cycles`.
+    /// The random delay is uniform over 0 to this less one, in steps of one CPU cycle: a whole multiple of
+    /// `ratio_cycles`.
     pub dither_steps: u32,
-    /// CPU cycles that last as long as `ratio_ticks`: the ratio of the two clocks in lowest terms, 80 and 1 for 1 GHz and
-    /// 12.5 MHz. There are so many phase bins.
+    /// CPU cycles that last as long as `ratio_ticks`: the ratio of the two clocks in lowest terms, 80 and 1 for 1 GHz
+    /// and 12.5 MHz. There are so many phase bins.
     pub ratio_cycles: u32,
     /// Counter ticks that last as long as `ratio_cycles`.
     pub ratio_ticks: u32,
@@ -67,7 +69,8 @@ pub struct TickCount {
     pub count: u32,
 }
 
-/// A piece of one batch's histogram, by rising ticks; only differences that were seen are listed. A batch may take several pieces.
+/// A piece of one batch's histogram, by rising ticks; only differences that were seen are listed. A batch may take
+/// several pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TickCounts {
     /// The window.
@@ -80,8 +83,9 @@ pub struct TickCounts {
 
 /// A piece of the phase histogram of the whole window.
 ///
-/// Bin b counts the pairs at whose caller's read PMCCNTR_EL0 modulo `ratio_cycles` was b. With `ratio_ticks` above 1 that
-/// is the phase over so many ticks; within one tick it is `b * ratio_ticks` modulo `ratio_cycles`, in cycles divided by `ratio_ticks`.
+/// Bin b counts the pairs at whose caller's read PMCCNTR_EL0 modulo `ratio_cycles` was b. With `ratio_ticks` above 1
+/// that is the phase over so many ticks; within one tick it is `b * ratio_ticks` modulo `ratio_cycles`, in cycles
+/// divided by `ratio_ticks`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseCounts {
     /// The window.
@@ -119,16 +123,17 @@ pub struct PathDone {
     pub window: u32,
     /// Pairs counted: the sum of all histograms and of `overflow`.
     pub iterations: u32,
-    /// Pairs at which PMCCNTR_EL0 and the counter had come apart by more than a tick since the window's first pair: unless this is 0,
-    /// the phases say nothing.
+    /// Pairs at which PMCCNTR_EL0 and the counter had come apart by more than a tick since the window's first pair:
+    /// unless this is 0, the phases say nothing.
     pub phase_disagreements: u32,
     /// Pairs whose difference the histogram could not hold: they are in no [`TickCounts`].
     pub overflow: u32,
     /// Pairs for which the snapshot was not valid: they are counted all the same, and there must be none.
     pub invalid: u32,
-    /// PMCCNTR_EL0 cycles that the longest random delay takes more than the shortest: `dither_steps` less one where a step is one cycle.
+    /// PMCCNTR_EL0 cycles that the longest random delay takes more than the shortest: `dither_steps` less one where a
+    /// step is one cycle.
     pub dither_cycles: u32,
-    /// Instructions that the batches executed with everything around the pairs, where the core counts them (event INST_RETIRED):
-    /// divided by the iterations, the length of the measuring loop.
+    /// Instructions that the batches executed with everything around the pairs, where the core counts them (event
+    /// INST_RETIRED): divided by the iterations, the length of the measuring loop.
     pub instructions: Option<u64>,
 }

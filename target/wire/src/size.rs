@@ -35,6 +35,7 @@ const BOOL: usize = 1;
 
 const START_PATH: usize = VARIANT + U32 + 2 * VARIANT + U32 + U16 + BOOL + U64 + 4 * U32 + BOOL;
 const START_CTIME: usize = VARIANT + U32 + VARIANT + U8 + 2 * U64;
+const START_JUMPS: usize = VARIANT + U32 + U8 + 2 * U64;
 const START_CAPTURE: usize = VARIANT + U32 + 3 * VARIANT;
 const IDENTITY: usize = VARIANT + 2 * U16 + 2 * U64 + U8 + U32 + string(16) + string(24);
 const CAPTURE: usize = VARIANT + 2 * U32 + (VARIANT + 2 * U64) + 2 * (OPTION + 2 * U64);
@@ -44,11 +45,14 @@ const TICK_COUNTS: usize = VARIANT + U32 + U16 + list(TICK_ENTRIES, 2 * U32);
 const PHASE_COUNTS: usize = VARIANT + 2 * U32 + list(PHASE_BINS, U32);
 const PAIR_LIST: usize = VARIANT + 2 * U32 + list(PAIRS, U64 + U32);
 const PATH_DONE: usize = VARIANT + 6 * U32 + OPTION + U64;
+const JUMPS_DONE: usize = VARIANT + 4 * U32 + list(CORES, 3 * U64);
 const CTIME_DONE: usize = VARIANT + U32 + list(CORES, OPTION + 5 * U64);
 
 const _: () = assert!(START_CAPTURE <= MAX_BODY);
 const _: () = assert!(START_PATH <= MAX_BODY);
 const _: () = assert!(START_CTIME <= MAX_BODY);
+const _: () = assert!(START_JUMPS <= MAX_BODY);
+const _: () = assert!(JUMPS_DONE <= MAX_BODY);
 const _: () = assert!(TICK_COUNTS <= MAX_BODY);
 const _: () = assert!(PHASE_COUNTS <= MAX_BODY);
 const _: () = assert!(PAIR_LIST <= MAX_BODY);
@@ -67,8 +71,9 @@ mod tests {
     use super::*;
     use crate::{
         Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, CtimeCore, CtimeDone,
-        CtimePlan, CtimeVariant, EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, Pair, Pairs,
-        PathDone, PathPlan, PathVariant, PhaseCounts, Snapshot, TickCount, TickCounts, ToBoard,
+        CtimePlan, CtimeVariant, EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, JumpsCore,
+        JumpsDone, JumpsPlan, Pair, Pairs, PathDone, PathPlan, PathVariant, PhaseCounts, Snapshot, TickCount,
+        TickCounts, ToBoard,
     };
 
     fn body<M: Serialize>(message: &M) -> usize {
@@ -96,6 +101,7 @@ mod tests {
             FromBoard::Pairs(_) => PAIR_LIST,
             FromBoard::PathDone(_) => PATH_DONE,
             FromBoard::CtimeDone(_) => CTIME_DONE,
+            FromBoard::JumpsDone(_) => JUMPS_DONE,
         }
     }
 
@@ -160,6 +166,13 @@ mod tests {
                 dither_cycles: u32::MAX,
                 instructions: Some(u64::MAX),
             }),
+            FromBoard::JumpsDone(JumpsDone {
+                window: u32::MAX,
+                sets: u32::MAX,
+                suspends: u32::MAX,
+                switches: u32::MAX,
+                cores: repeated(JumpsCore { snapshots: u64::MAX, suspended: u64::MAX, violations: u64::MAX }),
+            }),
             FromBoard::CtimeDone(CtimeDone {
                 window: u32::MAX,
                 cores: repeated(CtimeCore {
@@ -209,5 +222,7 @@ mod tests {
             seed: u64::MAX,
         };
         assert_eq!(body(&ToBoard::StartCtime(ctime)), START_CTIME);
+        let jumps = JumpsPlan { window: u32::MAX, cores: u8::MAX, ticks: u64::MAX, seed: u64::MAX };
+        assert_eq!(body(&ToBoard::StartJumps(jumps)), START_JUMPS);
     }
 }

@@ -8,8 +8,9 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use ppsrig_wire::{
     AckOutcome, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, CtimeCore,
-    CtimeDone, CtimePlan, CtimeVariant, EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, Pair, Pairs,
-    PathDone, PathPlan, PathVariant, PhaseCounts, Snapshot, TickCount, TickCounts, ToBoard,
+    CtimeDone, CtimePlan, CtimeVariant, EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, JumpsCore,
+    JumpsDone, JumpsPlan, Pair, Pairs, PathDone, PathPlan, PathVariant, PhaseCounts, Snapshot, TickCount,
+    TickCounts, ToBoard,
     frame::{MAX_FRAME, decode, encode},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -61,6 +62,12 @@ rows!(to_board, ToBoard {
     ],
     ToBoard::StartPath(_) => start_path(),
     ToBoard::StartCtime(_) => start_ctime(),
+    ToBoard::StartJumps(_) => vec![
+        named("start-jumps", ToBoard::StartJumps(JumpsPlan { window: 6, cores: 4, ticks: 750_000_000, seed: 1 })),
+        named("start-jumps-longest", ToBoard::StartJumps(JumpsPlan {
+            window: u32::MAX, cores: u8::MAX, ticks: u64::MAX, seed: u64::MAX,
+        })),
+    ],
 });
 
 rows!(from_board, FromBoard {
@@ -81,6 +88,7 @@ rows!(from_board, FromBoard {
     FromBoard::Pairs(_) => pairs(),
     FromBoard::PathDone(_) => path_done(),
     FromBoard::CtimeDone(_) => ctime_done(),
+    FromBoard::JumpsDone(_) => jumps_done(),
 });
 
 rows!(captures, Capture {
@@ -299,6 +307,21 @@ fn ctime_done() -> Vec<Row<FromBoard>> {
         ("ctime-done-longest", u32::MAX, full(longest)),
     ];
     rows.map(|(name, window, cores)| named(name, FromBoard::CtimeDone(CtimeDone { window, cores }))).into()
+}
+
+fn jumps_done() -> Vec<Row<FromBoard>> {
+    let core = JumpsCore { snapshots: 1_000_000, suspended: 300, violations: 0 };
+    let cores = [core, JumpsCore { violations: 2, ..core }].into_iter().collect();
+    let longest = full(JumpsCore { snapshots: u64::MAX, suspended: u64::MAX, violations: u64::MAX });
+    let (sets, suspends, switches) = (u32::MAX, u32::MAX, u32::MAX);
+    let longest = JumpsDone { window: u32::MAX, sets, suspends, switches, cores: longest };
+    vec![
+        named(
+            "jumps-done",
+            FromBoard::JumpsDone(JumpsDone { window: 6, sets: 300, suspends: 200, switches: 100, cores }),
+        ),
+        named("jumps-done-longest", FromBoard::JumpsDone(longest)),
+    ]
 }
 
 fn identity() -> Vec<Row<FromBoard>> {

@@ -1,92 +1,14 @@
 //! The workload on threads of the host, with the host's clock as counter.
 
 use std::{
-    boxed::Box,
-    sync::{
-        LazyLock, RwLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
     vec::Vec,
 };
 
-use ppsrig_timekeeping::{
-    Clocksource, ClocksourceCell, ClocksourceFlags, ClocksourceId, StaticBranch, Timekeeping,
-};
-
 use super::*;
-
-static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-
-fn now() -> u64 {
-    START.elapsed().as_nanos() as u64
-}
-
-struct HostArch;
-struct Flag(AtomicBool);
-struct Cell(RwLock<&'static Clocksource>);
-
-impl Arch for HostArch {
-    type ReadInlined = Flag;
-    type Clock = Cell;
-
-    fn arch_inlined_clocksource_read() -> u64 {
-        now()
-    }
-}
-
-impl StaticBranch for Flag {
-    fn disabled() -> Self {
-        Self(AtomicBool::new(false))
-    }
-
-    fn likely(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn enable(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    fn disable(&self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
-}
-
-impl ClocksourceCell for Cell {
-    fn new(clock: &'static Clocksource) -> Self {
-        Self(RwLock::new(clock))
-    }
-
-    fn load(&self) -> &'static Clocksource {
-        *self.0.read().unwrap()
-    }
-
-    fn store(&self, clock: &'static Clocksource) {
-        *self.0.write().unwrap() = clock;
-    }
-}
-
-/// A core that counts nothing but time.
-struct Host;
-
-impl Core for Host {
-    fn instructions(&self) -> Option<u32> {
-        None
-    }
-
-    fn counter(&self) -> u64 {
-        now()
-    }
-}
-
-fn clocks() -> Timekeeping<'static, HostArch> {
-    let clock = Clocksource::register_hz(|_| now(), 56, 1_000_000_000)
-        .with(ClocksourceId::GENERIC, ClocksourceFlags::CAN_INLINE_READ);
-    let clock: &'static Clocksource = Box::leak(Box::new(clock));
-    Box::leak(Box::new(Timekeeper::new(clock))).timekeeping_init()
-}
+use crate::testing::{Host, HostArch, clocks, sources};
 
 fn plan(variant: CtimeVariant, cores: u8, operations: u64) -> CtimePlan {
     CtimePlan { window: 1, variant, cores, operations, seed: 1 }
@@ -94,7 +16,7 @@ fn plan(variant: CtimeVariant, cores: u8, operations: u64) -> CtimePlan {
 
 /// Runs a plan on threads while another one moves the coarse clock every millisecond.
 fn run(plan: CtimePlan) -> Vec<CtimeCore> {
-    let mut timekeeping = clocks();
+    let mut timekeeping = clocks(sources());
     let clocks = timekeeping.timekeeper();
     let (shared, stop) = (Shared::new(), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -165,7 +87,7 @@ fn what_a_pipe_takes_in_comes_out() {
 
 #[test]
 fn every_core_does_something_else() {
-    let (timekeeping, shared) = (clocks(), Shared::new());
+    let (timekeeping, shared) = (clocks(sources()), Shared::new());
     let first = |core| {
         let plan = plan(CtimeVariant::Coarse, 4, 4);
         let mut worker: Worker<'_, HostArch, Coarse> =

@@ -1,8 +1,8 @@
 //! The `path` measurement: pairs of counter reads, each after a random delay, counted where they are taken.
 //!
 //! [`PathRun`] decides what to measure next and holds what was counted; a [`PairSource`] takes the pairs. A batch is
-//! measured in chunks, each with interrupts masked and after some pairs that warm it up; between chunks the messages go out. Must
-//! stay in step with `ppsrig-wire`, whose documentation says what each figure is.
+//! measured in chunks, each with interrupts masked and after some pairs that warm it up; between chunks the messages
+//! go out. Must stay in step with `ppsrig-wire`, whose documentation says what each figure is.
 
 mod phase;
 mod ticks;
@@ -18,7 +18,8 @@ use crate::random::UniformDraw;
 pub const MAX_DITHER_STEPS: u32 = 4096;
 /// Longest known delay in the measured path, in cycles.
 pub const MAX_ADDED_DELAY: u32 = 256;
-/// Pairs that are taken and not counted before each chunk: caches, branch predictors and an emulator's translations are warm then.
+/// Pairs that are taken and not counted before each chunk: caches, branch predictors and an emulator's translations
+/// are warm then.
 pub const WARM_UP: u32 = 256;
 /// Pairs counted in one chunk.
 const CHUNK: u32 = 4096;
@@ -60,7 +61,8 @@ enum Stage {
     SendDone,
 }
 
-/// What a measurement counts in. It is large, and apart from the rest because it is all zeros as made: an image need not hold it.
+/// What a measurement counts in. It is large, and apart from the rest because it is all zeros as made: an image need
+/// not hold it.
 #[derive(Debug)]
 pub struct PathMemory {
     ticks: TickHistogram,

@@ -41,8 +41,8 @@ impl Phases {
     pub(super) fn count(&mut self, cycles: u64, counter: u64) {
         self.bins[(cycles % self.ratio_cycles) as usize] += 1;
         let (first_cycles, first_counter) = *self.origin.get_or_insert((cycles, counter));
-        // Both sides in units of a cycle divided by `ratio_ticks`. The counter says nothing about the phase within its tick, at
-        // either end, so up to a tick may lie between them.
+        // Both sides in units of a cycle divided by `ratio_ticks`. The counter says nothing about the phase within its
+        // tick, at either end, so up to a tick may lie between them.
         let by_cycles = cycles.wrapping_sub(first_cycles).wrapping_mul(self.ratio_ticks);
         let by_counter = counter.wrapping_sub(first_counter).wrapping_mul(self.ratio_cycles);
         let apart = (by_cycles.wrapping_sub(by_counter) as i64).unsigned_abs();

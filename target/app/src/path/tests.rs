@@ -218,9 +218,16 @@ proptest! {
 
     #[test]
     fn every_pair_is_in_one_histogram_and_one_bin(
-        iterations in 1u32..20_000, batches in 1u16..50, raw_pairs: bool, dither: bool, latency in 0u64..600, ratio in prop_oneof![Just((80, 1)), Just((125, 2)), Just((1, 1))]
+        iterations in 1u32..20_000,
+        batches in 1u16..50,
+        raw_pairs: bool,
+        dither: bool,
+        latency in 0u64..600,
+        (ratio_cycles, ratio_ticks) in prop_oneof![Just((80, 1)), Just((125, 2)), Just((1, 1))],
     ) {
-        let plan = PathPlan { iterations, batches, raw_pairs, dither, dither_steps: 4 * ratio.0, ratio_cycles: ratio.0, ratio_ticks: ratio.1, ..plan() };
+        let dither_steps = 4 * ratio_cycles;
+        let ratio = PathPlan { dither_steps, ratio_cycles, ratio_ticks, ..plan() };
+        let plan = PathPlan { iterations, batches, raw_pairs, dither, ..ratio };
         prop_assume!(feasible(&plan));
         let messages = run(plan, &mut Machine::new(&plan, latency));
         prop_assert_eq!(ticks(&messages).iter().map(|row| row.2).sum::<u32>(), iterations);

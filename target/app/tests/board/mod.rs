@@ -6,7 +6,7 @@ use ppsrig_app::{
 };
 use ppsrig_wire::{
     AckOutcome, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, CtimeDone,
-    EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, Snapshot, ToBoard,
+    EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, JumpsDone, Snapshot, ToBoard,
     frame::{Accumulator, MAX_FRAME, decode, encode},
 };
 
@@ -128,8 +128,13 @@ impl Board {
             match self.controller.work() {
                 Some(Work::Path(_)) => self.controller.measure_path(&mut FivesSource),
                 Some(Work::Ctime(plan)) => {
-                    self.controller
-                        .ctime_done(CtimeDone { window: plan.window, cores: heapless::Vec::new() });
+                    let cores = heapless::Vec::new();
+                    self.controller.work_done(FromBoard::CtimeDone(CtimeDone { window: plan.window, cores }));
+                }
+                Some(Work::Jumps(plan)) => {
+                    let (window, cores) = (plan.window, heapless::Vec::new());
+                    let done = JumpsDone { window, sets: 1, suspends: 2, switches: 3, cores };
+                    self.controller.work_done(FromBoard::JumpsDone(done));
                 }
                 None => return,
             }

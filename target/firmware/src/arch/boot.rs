@@ -1,8 +1,9 @@
-//! From reset to [`crate::main`], at EL1 with MMU and caches on. Entered at EL1, or at EL2, which it leaves. A secondary
-//! core takes the same way from `secondary_start` to [`crate::secondary_main`].
+//! From reset to [`crate::main`], at EL1 with MMU and caches on. Entered at EL1, or at EL2, which it leaves. A
+//! secondary core takes the same way from `secondary_start` to [`crate::secondary_main`].
 //!
-//! The MMU is needed for its memory types: with it off all memory counts as device memory, which is not cached, and in which
-//! exclusive loads and stores, and so read-modify-write atomics, are not to be relied on. The map is that of `mmu.rs`.
+//! The MMU is needed for its memory types: with it off all memory counts as device memory, which is not cached, and in
+//! which exclusive loads and stores, and so read-modify-write atomics, are not to be relied on. The map is that of
+//! `mmu.rs`.
 
 use core::arch::global_asm;
 

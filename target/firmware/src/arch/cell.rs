@@ -1,4 +1,5 @@
-//! Statics that are safe to share between the idle loop and the interrupt handler of the first core, and between cores.
+//! Statics that are safe to share between the idle loop and the interrupt handler of the first core, and between
+//! cores.
 
 use core::{
     cell::{RefCell, UnsafeCell},
@@ -11,8 +12,9 @@ use super::cpu;
 /// A value of the first core's that is used only while interrupts are masked.
 pub(crate) struct IrqCell<T>(RefCell<T>);
 
-// SAFETY: the first core alone uses it, whose idle loop and interrupt handler call it, and `lock` is the only way to the RefCell and runs with interrupts masked, so no two uses
-// overlap; a use from within a use is refused by the RefCell.
+// SAFETY: the first core alone uses it, whose idle loop and interrupt handler call it, and `lock` is the only way to
+// the RefCell and runs with interrupts masked, so no two uses overlap; a use from within a use is refused by the
+// RefCell.
 unsafe impl<T: Send> Sync for IrqCell<T> {}
 
 impl<T> IrqCell<T> {
@@ -49,13 +51,14 @@ impl<T> ClaimOnce<T> {
     #[expect(clippy::mut_from_ref, reason = "the flag allows it once")]
     pub(crate) fn claim(&'static self) -> &'static mut T {
         assert!(!self.claimed.swap(true, Ordering::Relaxed), "claimed twice");
-        // SAFETY: the flag was false, and was set by an atomic exchange, so this line runs once and the reference is the
-        // only one.
+        // SAFETY: the flag was false, and was set by an atomic exchange, so this line runs once and the reference is
+        // the only one.
         unsafe { &mut *self.value.get() }
     }
 }
 
-/// A value that one core at a time uses. Interrupt handlers must not: they could wait for the code that they interrupted.
+/// A value that one core at a time uses. Interrupt handlers must not: they could wait for the code that they
+/// interrupted.
 pub(crate) struct SpinLock<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
@@ -75,8 +78,8 @@ impl<T> SpinLock<T> {
         while self.taken.swap(true, Ordering::Acquire) {
             cpu::relax();
         }
-        // SAFETY: the flag was false and is true now, by an atomic exchange, so this core alone gets here until the flag
-        // is cleared below. A panic in `f` stops the core with the flag set.
+        // SAFETY: the flag was false and is true now, by an atomic exchange, so this core alone gets here until the
+        // flag is cleared below. A panic in `f` stops the core with the flag set.
         let result = f(unsafe { &mut *self.value.get() });
         self.taken.store(false, Ordering::Release);
         result

@@ -1,8 +1,8 @@
-//! What timekeeping needs of the core: CNTVCT_EL0 read in place, the patched branch that selects it, and the pointer to
-//! the clocksource in use.
+//! What timekeeping needs of the core: CNTVCT_EL0 read in place, the patched branch that selects it, and the pointer
+//! to the clocksource in use.
 //!
-//! The branch is the kernel's jump label: each site is one instruction, `b off` while disabled and `nop` while enabled,
-//! and a table of the sites lies between two symbols of the linker script (`.static_branches`).
+//! The branch is the kernel's jump label: each site is one instruction, `b off` while disabled and `nop` while
+//! enabled, and a table of the sites lies between two symbols of the linker script (`.static_branches`).
 
 use core::{
     arch::asm,

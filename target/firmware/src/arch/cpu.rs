@@ -39,8 +39,8 @@ pub(crate) fn park() -> ! {
     }
 }
 
-/// Waits a moment for another core. YIELD, not the ISB of `core::hint::spin_loop`: an emulator that runs its cores by turns takes it
-/// for the end of this core's turn.
+/// Waits a moment for another core. YIELD, not the ISB of `core::hint::spin_loop`: an emulator that runs its cores by
+/// turns takes it for the end of this core's turn.
 #[inline]
 pub(crate) fn relax() {
     // SAFETY: a hint.

@@ -1,9 +1,9 @@
 //! The pair that is measured: a raw counter read in the caller, then `ktime_get_snapshot_id()`, which reads it again.
 //!
-//! Each build of the snapshot function has a caller of its own, a symbol `ppsrig_pair_BUILD`, so that a debugger finds the caller's
-//! read: it is the first read of CNTVCT_EL0 after the symbol, and the second one is that inside the snapshot. What lies between them in the
-//! caller is the call alone: the arguments stand in their registers before. `ppsrig_ladder_BUILD` is the same with a known
-//! delay of so many cycles in between.
+//! Each build of the snapshot function has a caller of its own, a symbol `ppsrig_pair_BUILD`, so that a debugger finds
+//! the caller's read: it is the first read of CNTVCT_EL0 after the symbol, and the second one is that inside the
+//! snapshot. What lies between them in the caller is the call alone: the arguments stand in their registers before.
+//! `ppsrig_ladder_BUILD` is the same with a known delay of so many cycles in between.
 
 use core::{arch::asm, hint::black_box};
 
@@ -32,8 +32,8 @@ pub(crate) const fn caller(variant: PathVariant, added_delay: bool) -> Caller {
     }
 }
 
-/// The two reads of a caller that calls a build. Between the ISB and the reads of PMCCNTR_EL0 and CNTVCT_EL0 there is nothing, so that the one
-/// tells the phase of the other; the ISB keeps both from being done early.
+/// The two reads of a caller that calls a build. Between the ISB and the reads of PMCCNTR_EL0 and CNTVCT_EL0 there is
+/// nothing, so that the one tells the phase of the other; the ISB keeps both from being done early.
 macro_rules! calling {
     ($pair:ident, $ladder:ident, $build:ident) => {
         #[unsafe(no_mangle)]
@@ -41,7 +41,8 @@ macro_rules! calling {
         extern "C" fn $pair(clocks: &Clocks, clock_id: ClockId, _added_delay: u32, reading: &mut Reading) {
             let mut snapshot = black_box(SystemTimeSnapshot::UNKNOWN);
             let (cycles, pre): (u64, u64);
-            // SAFETY: reads two counters, and calls a function with its arguments in the registers of the C calling convention.
+            // SAFETY: reads two counters, and calls a function with its arguments in the registers of the C calling
+            // convention.
             unsafe {
                 asm!(
                     "isb",
@@ -66,8 +67,8 @@ macro_rules! calling {
             let mut snapshot = black_box(SystemTimeSnapshot::UNKNOWN);
             let (cycles, pre): (u64, u64);
             let added_delay = added_delay.clamp(1, MAX_ADDED_DELAY);
-            // SAFETY: as above; and it branches into its own chain of adds, of which there are one less than the longest delay,
-            // since the branch is the first cycle.
+            // SAFETY: as above; and it branches into its own chain of adds, of which there are one less than the
+            // longest delay, since the branch is the first cycle.
             unsafe {
                 asm!(
                     "adr x22, 2f",

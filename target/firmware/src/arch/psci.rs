@@ -23,8 +23,8 @@ pub(crate) enum Outcome {
 /// Whether calls go to EL3, because there is no hypervisor: the image was entered at EL2, which it left.
 static THROUGH_SMC: AtomicBool = AtomicBool::new(false);
 
-/// Says at which exception level the image was entered: EL2 leaves only EL3 to answer, at EL1 there is a hypervisor, or an
-/// emulator that plays its part.
+/// Says at which exception level the image was entered: EL2 leaves only EL3 to answer, at EL1 there is a hypervisor,
+/// or an emulator that plays its part.
 pub(crate) fn entered_at(exception_level: u32) {
     THROUGH_SMC.store(exception_level == 2, Ordering::Relaxed);
 }
@@ -59,8 +59,8 @@ pub(crate) fn cpu_off() -> ! {
 
 fn call(function: u64, a: u64, b: u64, c: u64) -> i64 {
     let result;
-    // SAFETY: PSCI's functions above touch nothing of the caller but x0 to x17 (SMC calling convention). Not `nomem`: what
-    // another core is to find in memory must be written before.
+    // SAFETY: PSCI's functions above touch nothing of the caller but x0 to x17 (SMC calling convention). Not `nomem`:
+    // what another core is to find in memory must be written before.
     unsafe {
         if THROUGH_SMC.load(Ordering::Relaxed) {
             asm!("smc #0", inout("x0") function => result, in("x1") a, in("x2") b, in("x3") c, clobber_abi("C"), options(nostack));

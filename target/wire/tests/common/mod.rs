@@ -2,9 +2,9 @@
 
 use ppsrig_wire::{
     AckOutcome, Capabilities, Capture, CaptureCounters, CapturePlan, CaptureTotals, ClockId, CtimeCore,
-    CtimeDone, CtimePlan, CtimeVariant, EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, PAIRS,
-    PHASE_BINS, Pair, Pairs, PathDone, PathPlan, PathVariant, PhaseCounts, Snapshot, TICK_ENTRIES, TickCount,
-    TickCounts, ToBoard,
+    CtimeDone, CtimePlan, CtimeVariant, EdgeDirection, EdgeMode, FromBoard, Heartbeat, Identity, JumpsCore,
+    JumpsDone, JumpsPlan, PAIRS, PHASE_BINS, Pair, Pairs, PathDone, PathPlan, PathVariant, PhaseCounts,
+    Snapshot, TICK_ENTRIES, TickCount, TickCounts, ToBoard,
 };
 use proptest::prelude::*;
 
@@ -77,6 +77,9 @@ pub(crate) fn to_board() -> impl Strategy<Value = ToBoard> {
         any::<u32>().prop_map(|window| ToBoard::StopCapture { window }),
         path_plan().prop_map(ToBoard::StartPath),
         ctime_plan().prop_map(ToBoard::StartCtime),
+        any::<(u32, u8, u64, u64)>().prop_map(|(window, cores, ticks, seed)| {
+            ToBoard::StartJumps(JumpsPlan { window, cores, ticks, seed })
+        }),
     ]
 }
 
@@ -125,6 +128,11 @@ fn measured() -> impl Strategy<Value = FromBoard> {
         let [operations, ordering_violations, fine_stamps, elapsed_ticks] = numbers;
         CtimeCore { operations, instructions, ordering_violations, fine_stamps, elapsed_ticks }
     });
+    let jumps_core = any::<[u64; 3]>().prop_map(|[snapshots, suspended, violations]| JumpsCore {
+        snapshots,
+        suspended,
+        violations,
+    });
     prop_oneof![
         (any::<(u32, u16)>(), list::<_, TICK_ENTRIES>(tick)).prop_map(|((window, batch), entries)| {
             FromBoard::TickCounts(TickCounts { window, batch, entries })
@@ -145,6 +153,9 @@ fn measured() -> impl Strategy<Value = FromBoard> {
                 dither_cycles,
                 instructions,
             })
+        }),
+        (any::<[u32; 4]>(), list(jumps_core)).prop_map(|([window, sets, suspends, switches], cores)| {
+            FromBoard::JumpsDone(JumpsDone { window, sets, suspends, switches, cores })
         }),
         (any::<u32>(), list(core))
             .prop_map(|(window, cores)| FromBoard::CtimeDone(CtimeDone { window, cores })),
