@@ -111,7 +111,7 @@ impl Idle {
         self.watch = EdgeWatch::new(plan.direction);
         board::GPIO.watch(plan.direction);
         interrupts::with_handler(|handler| {
-            handler.timekeeper.timekeeping_forward_now();
+            handler.timekeeper.update_wall_time();
             handler.capturer.open(plan);
             if handler.capturer.turn() == Some(Turn::Irq) {
                 board::GPIO.arm();

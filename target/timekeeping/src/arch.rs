@@ -26,7 +26,7 @@ pub trait Arch: 'static {
 /// A branch whose direction seldom changes; models `struct static_key_false` with `static_branch_likely()`.
 ///
 /// Patched in the text (see `asm!` with `label`), it costs one NOP while enabled and one B while disabled; as an atomic
-/// flag a load and a compare-and-branch. A core may see a change late, or take the branch just before it: whoever uses
+/// flag a load and a compare-and-branch, one instruction more. A core may see a change late, or take the branch just before it: whoever uses
 /// it checks afterwards that the choice was right, as [`Timekeeper`](crate::Timekeeper) does within its read section.
 pub trait StaticBranch {
     /// The branch, disabled.

@@ -135,11 +135,6 @@ impl<'a, A: Arch> Timekeeping<'a, A> {
         self.each_aux(Shadow::forward_now);
     }
 
-    /// The same under the name of the step within; models `timekeeping_forward_now()`.
-    pub fn timekeeping_forward_now(&mut self) {
-        self.update_wall_time();
-    }
-
     /// Sets `CLOCK_REALTIME`; models `do_settimeofday64()`.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use loom::thread;
 
 use super::{
     explore,
-    machine::{ARCH_CYCLES, ModelArch, OTHER, OTHER_CYCLES, by_arch},
+    machine::{ARCH_CYCLES, ModelArch, OTHER, OTHER_CYCLES, by_arch, by_running},
 };
 use crate::{
     ClockId, ClocksourceId, SnapshotValidity, StaticBranch, SystemTimeSnapshot, Timekeeper, Timekeeping,
@@ -152,6 +152,19 @@ fn loom_a_resume_is_seen_whole() {
         let reader = thread::spawn(move || check_boottime(timekeeper));
         timekeeping.timekeeping_resume(Some(4_000_000_000));
         reader.join().expect("it ends");
+    });
+}
+
+/// No reader saw a time, before a suspend or while it began, that is later than the one at which the clocks stand then.
+#[test]
+fn loom_no_reader_is_ahead_of_a_suspend() {
+    explore(2, || {
+        let timekeeper = by_running();
+        let mut timekeeping = Timekeeping::start(timekeeper);
+        let reader = thread::spawn(move || indirect(timekeeper, ClockId::MONOTONIC));
+        timekeeping.timekeeping_suspend();
+        let seen = reader.join().expect("it ends");
+        assert!(!seen.valid() || seen.systime <= timekeeper.ktime_get(), "ahead: {seen:?}");
     });
 }
 

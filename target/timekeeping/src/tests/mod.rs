@@ -4,3 +4,4 @@ mod inodes;
 mod polling;
 mod properties;
 mod snapshots;
+mod threads;

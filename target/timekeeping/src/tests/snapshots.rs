@@ -3,7 +3,7 @@
 use std::vec::Vec;
 
 use crate::{
-    ClockId, Clocksource, ClocksourceHwSnapshot, ClocksourceId, SnapshotValidity, SystemTimeSnapshot,
+    Arch, ClockId, Clocksource, ClocksourceHwSnapshot, ClocksourceId, SnapshotValidity, SystemTimeSnapshot,
     Timekeeper, Timekeeping, TimekeepingError, Timespec64,
     testing::{
         TestArch, advance, arch_clock, leak, other_clock, read_derived, read_other, set_counters, take_reads,
@@ -17,7 +17,7 @@ const HZ: u32 = 12_500_000;
 const WALL: Timespec64 = Timespec64 { tv_sec: 1_800_000_000, tv_nsec: 7 };
 
 /// The snapshot by each of the three builds.
-pub(super) fn builds(timekeeper: &Timekeeper<TestArch>, clock_id: ClockId) -> [SystemTimeSnapshot; 3] {
+pub(super) fn builds<A: Arch>(timekeeper: &Timekeeper<A>, clock_id: ClockId) -> [SystemTimeSnapshot; 3] {
     let mut snapshots = [SystemTimeSnapshot::UNKNOWN; 3];
     timekeeper.ktime_get_snapshot_id_indirect(clock_id, &mut snapshots[0]);
     timekeeper.ktime_get_snapshot_id_inline(clock_id, &mut snapshots[1]);
