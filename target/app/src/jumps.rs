@@ -1,7 +1,7 @@
 //! The `jumps` trial: one core sets the clock forth and back, suspends, resumes and switches the clocksource, while
 //! all cores take snapshots; every valid snapshot must belong to one state of the clocks.
 //!
-//! To make that visible the clock is set to *eras*, whole multiples of [`ERA`] ahead of raw time, and which era
+//! To make that visible the clock is set to *eras*, whole multiples of `ERA` ahead of raw time, and which era
 //! belongs to which `clock_was_set_seq` is written down before the clock is set. The second clocksource counts
 //! [`OTHER_OFFSET`] ahead of the first, so that a counter value tells by which of them it was read.
 
