@@ -98,6 +98,50 @@ fn three_runs_of_one_image_give_the_same_figures_also_beside_a_busy_process() {
     place.wait_until_nothing_runs();
 }
 
+/// The rows of a summary with this metric.
+fn rows(summary: &[u8], metric: &str) -> Vec<BTreeMap<String, String>> {
+    let mut rows = csv::Reader::from_reader(summary);
+    let rows = rows.deserialize::<BTreeMap<String, String>>().map(|row| row.expect("it is CSV"));
+    rows.filter(|row| row["metric"] == metric).collect()
+}
+
+#[test]
+fn with_dither_a_tick_of_eighty_nanoseconds_gives_the_mean_that_is_counted() {
+    /// Student's t of 31 degrees of freedom: an interval of 99.9 % is so much wider than one of 95 %.
+    const WIDER: f64 = 3.633 / 2.040;
+    let _turn = virtual_bench();
+    let place = Place::new();
+    let output =
+        place.ppsrig(["run", "--measure", "path", "--clock", "exact"]).output().expect("ppsrig starts");
+    let stdout = ended_well(&output);
+    let trace = std::fs::read_to_string(bundle(&stdout).join("trace.txt")).expect("it was written");
+    let counts: BTreeMap<_, _> =
+        counts_of(&trace).into_iter().map(|(variant, _, count, _)| (variant, count as f64)).collect();
+    let means = rows(&summary(&stdout), "mean");
+    assert_eq!((means.len(), counts.len()), (PathVariant::ALL.len(), PathVariant::ALL.len()));
+    for row in means {
+        let number =
+            |column: &str| row[column].parse::<f64>().unwrap_or_else(|_| panic!("{column}: {row:?}"));
+        let (mean, count) = (number("value"), counts[&row["variant"]]);
+        assert!((mean - count).abs() <= 0.15, "{count} instructions, one a nanosecond: {row:?}");
+        let half = WIDER * (number("ci95_high") - number("ci95_low")) / 2.0;
+        assert!((mean - count).abs() <= half, "{count} is outside of {mean} +- {half}");
+        assert_eq!(row["verdict"], "passed", "{row:?}");
+    }
+}
+
+#[test]
+fn without_dither_there_is_no_verdict() {
+    let _turn = virtual_bench();
+    let place = Place::new();
+    let output = path_run(&place, &[ONE[0], ONE[1], "--dither", "off"]).output().expect("ppsrig starts");
+    let stdout = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{stdout}\n{}", text(&output.stderr));
+    let means = rows(&summary(&stdout), "mean");
+    assert_eq!(means.len(), 1);
+    assert_eq!(means[0]["verdict"], "invalid", "{means:?}");
+}
+
 /// What a run counts, and the trace that it keeps.
 fn measured(place: &Place, clock_id: &str) -> (Counts, String) {
     let arguments = [COUNTING[0], COUNTING[1], "--clock-id", clock_id];
@@ -105,12 +149,9 @@ fn measured(place: &Place, clock_id: &str) -> (Counts, String) {
     let trace = std::fs::read_to_string(bundle(&stdout).join("trace.txt")).expect("it was written");
     let summary = summary(&stdout);
     let mut counts = Counts::new();
-    let mut rows = csv::Reader::from_reader(summary.as_slice());
-    for row in rows.deserialize::<BTreeMap<String, String>>().map(|row| row.expect("it is CSV")) {
-        if row["metric"] == "instructions" {
-            let count = row["value"].parse().unwrap_or_else(|_| panic!("not a whole number: {row:?}"));
-            counts.insert((row["variant"].clone(), row["clock_id"].clone()), count);
-        }
+    for row in rows(&summary, "instructions") {
+        let count = row["value"].parse().unwrap_or_else(|_| panic!("not a whole number: {row:?}"));
+        counts.insert((row["variant"].clone(), row["clock_id"].clone()), count);
     }
     assert_eq!(counts.len(), PathVariant::ALL.len(), "{counts:?}");
     (counts, trace)
