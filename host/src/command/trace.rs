@@ -36,7 +36,7 @@ pub(super) const TRACE: &str = "trace.txt";
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ppsrig trace                                          all builds, on the virtual bench
+  ppsrig trace
   ppsrig trace bench.toml --variant inline-biased --clock-id monotonic
   ppsrig trace --diff results/OLD/trace.txt results/NEW/trace.txt
 
