@@ -40,7 +40,8 @@ Examples:
   ppsrig trace bench.toml --variant inline-biased --clock-id monotonic
   ppsrig trace --diff results/OLD/trace.txt results/NEW/trace.txt
 
-The last line on stdout is the path of the bundle. --diff exits 0 where both do the same, else 1.")]
+The last line on stdout is the path of the bundle. --diff exits 0 where both do
+the same, else 1.")]
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
