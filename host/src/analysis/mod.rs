@@ -48,6 +48,7 @@ use self::seconds::Reference;
 pub use self::session::Session;
 use self::verdict::Verdict;
 use self::window::recording_end;
+use crate::bench_file::CommandBy;
 use crate::events::{BoardEvent, Recording, RigEvent};
 use crate::names::{Clock, Measurement};
 use crate::plan::RunRecord;
@@ -173,16 +174,17 @@ fn partial(recording: &Recording) -> Option<&str> {
         .or_else(|| recording.incomplete.first().map(String::as_str))
 }
 
-/// Probe operations between the board's start of a measurement and its end. In exact mode the command lies in the
-/// board's memory before it is released, so the measurement starts when the board is first heard of.
+/// Probe operations between the board's start of a measurement and its end. Where the command lies in the board's memory
+/// before it is released, as always in exact mode, the measurement starts when the board is first heard of.
 fn probe_use(whole: Whole<'_>, told: HostNanos, ended: Option<HostNanos>) -> u64 {
-    let exact = whole.record.plan.clock == Clock::Exact;
+    let by_memory =
+        whole.record.plan.clock == Clock::Exact || whole.record.bench.board.command_by == CommandBy::Memory;
     let heard = whole.recording.board.iter().map(|event| event.at).find(|at| *at >= told);
-    let from = if exact { heard.unwrap_or(whole.end) } else { told };
+    let from = if by_memory { heard.unwrap_or(whole.end) } else { told };
     let to = ended.unwrap_or(whole.end);
     let uses = whole.recording.rig.iter().filter_map(|event| match &event.event {
         // The child process that released the board ends when it likes; it does nothing more.
-        RigEvent::ProbeUsed { began, .. } if exact && *began < from => None,
+        RigEvent::ProbeUsed { began, .. } if by_memory && *began < from => None,
         RigEvent::ProbeUsed { began, operations, .. } if *began <= to && event.at >= from => {
             Some(*operations)
         }

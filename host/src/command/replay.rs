@@ -15,8 +15,8 @@ use crate::report;
 
 /// Computes everything that follows from a run bundle once more
 ///
-/// Reads run.toml and raw/ and writes edges.csv, summary.csv and summary.json anew: the same bytes for a finished run,
-/// and whatever can be said of a run that was cut short, called partial.
+/// Reads run.toml and raw/ and writes the CSV files and summary.json anew: the same bytes for a finished run, and
+/// whatever can be said of a run that was cut short, called partial.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:

@@ -26,7 +26,7 @@ use crate::stderr::tell;
 /// The file that a trace is kept in.
 pub(super) const TRACE: &str = "trace.txt";
 
-/// Lists what really runs between the two counter reads of a snapshot
+/// Lists what really runs up to the counter read in ktime_get_snapshot_id()
 ///
 /// Loads the board, lets it run to the caller's counter read of the `path` measurement, and steps the core through the debug
 /// port up to the read inside the snapshot function: each instruction with its address, its function and its assembler

@@ -13,7 +13,7 @@
 //! choice of the read. What can wait is done behind it: the snapshot is marked invalid where it fails and not
 //! beforehand, and whether the clocksource may be read inline at all is checked in the same read section after the
 //! read. Everything that is seldom taken is a function of its own that is entered by a jump, so that the straight way
-//! saves no registers.
+//! of the two inlined builds saves no registers.
 
 use crate::{
     Arch, ClockId, ClocksourceCell, ClocksourceHwSnapshot, ClocksourceId, Ktime, StaticBranch, Timekeeper,
@@ -78,7 +78,7 @@ impl SystemTimeSnapshot {
 
 impl<A: Arch> Timekeeper<A> {
     /// Reads the counter once, and says what the named clock and the raw clock show at that value; models
-    /// `ktime_get_snapshot_id()`. The build is that of the least latency.
+    /// `ktime_get_snapshot_id()`. The build is that of the least latency for REALTIME.
     #[inline]
     #[must_use]
     pub fn ktime_get_snapshot_id(&self, clock_id: ClockId) -> SystemTimeSnapshot {

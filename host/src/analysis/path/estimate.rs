@@ -1,4 +1,4 @@
-//! The estimator below one tick: the mean of the differences, with the interval that DESIGN, "Numbers", prescribes.
+//! The estimator below one tick: the mean of the differences, with the interval that results/README.md describes.
 //!
 //! The unit of the interval is the session from three sessions on. With fewer it is the batch, within its session: that
 //! says nothing about how the next boot will differ, and is labelled so.

@@ -1,4 +1,4 @@
-//! What a `path` measurement comes to: DESIGN, "Numbers" and "The command line".
+//! What a `path` measurement comes to; the rules are those of results/README.md, "How sure `path` is".
 
 use super::{Instructions, PathAnalysis, Variant};
 use crate::analysis::Whole;

@@ -7,12 +7,12 @@ use crate::bench_file::BenchFile;
 use crate::names::{CtimeVariant, Measurement, PathVariant};
 use crate::plan::{CtimeMeasurement, PathMeasurement, cycle_ps, ladder_delays, whole_tick_steps};
 
-/// Fewer pairs tell less than a nanosecond at a tick of 80.
+/// Fewer pairs cannot resolve tenths of a nanosecond at a tick of 80 ns.
 const LEAST_ITERATIONS: u32 = 100_000;
 const LADDER_ITERATIONS: u32 = 100_000;
 /// Equal parts of a session, for the interval of its mean.
 const BATCHES: u16 = 32;
-/// Most steps of a dither: a sled of so many instructions.
+/// Most steps of a dither: a chain of so many adds.
 const MOST_STEPS: u32 = 4096;
 
 pub(super) fn path(asked: &Asked<'_>, bench: &BenchFile) -> anyhow::Result<PathMeasurement> {
