@@ -8,6 +8,7 @@ use crate::analysis::Analysis;
 use crate::analysis::figure::Figure;
 use crate::analysis::seconds::recorded;
 use crate::analysis::verdict::Outcome;
+use crate::bench_file::CommandBy;
 use crate::events::{BoardEvent, Recording, RigEvent, Stamped};
 use crate::names::{Clock, PathPart, PathVariant};
 use crate::report;
@@ -276,6 +277,28 @@ fn probe_operations_count_while_the_board_measures() {
         recording.rig.push(Stamped { at, event });
         recording.rig.sort_by_key(|event| event.at);
         assert_eq!(whole(&scene, &recording).path.unwrap().probe_operations, counted, "{clock}");
+    }
+}
+
+#[test]
+fn a_load_that_carries_the_command_is_no_probe_use_while_the_board_measures() {
+    let mut scene = Scene { clock: Clock::Live, iterations: 10_000, ..Scene::new() };
+    scene.variants.truncate(1);
+    let mut recording = scene.recording();
+    let load = recording.rig.iter().find_map(|event| match event.event {
+        RigEvent::ProbeUsed { began, .. } => Some(began),
+        _ => None,
+    });
+    // What is to be measured is recorded before the load that tells the board.
+    for event in recording.rig.iter_mut().filter(|one| matches!(one.event, RigEvent::PathStarted { .. })) {
+        event.at = HostNanos(load.unwrap().0 - 1);
+    }
+    recording.rig.sort_by_key(|event| event.at);
+    for (command_by, counted) in [(CommandBy::Memory, false), (CommandBy::Link, true)] {
+        let mut record = scene.record();
+        record.bench.board.command_by = command_by;
+        let analysis = crate::analysis::analyse(&record, &recording, &recorded(&record, &recording));
+        assert_eq!(analysis.path.unwrap().probe_operations > 0, counted, "{command_by:?}");
     }
 }
 
