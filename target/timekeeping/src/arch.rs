@@ -16,8 +16,9 @@ pub trait Arch: 'static {
     /// Reads the counter that clocksources with [`ClocksourceFlags::CAN_INLINE_READ`] count by, in its cycles, without
     /// a call; models `arch_inlined_clocksource_read()`.
     ///
-    /// An implementation is `#[inline(always)]`, and its assembly is not `nomem`: the loads that follow must stay
-    /// behind it, or they would count as latency.
+    /// The counter must have been read before any load that follows is done: else the look back at the sequence counter
+    /// may miss a writer, and a torn snapshot passes. A barrier does not order a counter read, so an implementation makes
+    /// a load depend on its value. It is `#[inline(always)]`, and its assembly is not `nomem`.
     ///
     /// [`ClocksourceFlags::CAN_INLINE_READ`]: crate::ClocksourceFlags::CAN_INLINE_READ
     fn arch_inlined_clocksource_read() -> u64;
