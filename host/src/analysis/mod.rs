@@ -27,6 +27,7 @@ pub mod reference;
 pub mod row;
 pub mod seconds;
 pub mod session;
+pub mod stability;
 pub mod stamps;
 #[cfg(test)]
 pub(crate) mod synthetic;
