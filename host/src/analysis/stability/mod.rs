@@ -6,12 +6,25 @@
 //! a pure function of that ([`estimate`]). [`analyse`] does all that a user asks for.
 
 mod analyse;
+mod edf;
 mod error;
+mod interval;
+mod mod_total;
+#[cfg(test)]
+mod nbs14_tests;
+mod noise;
+mod point;
 mod prepared;
+mod squares;
 mod taus;
+mod theo1;
+mod total;
 
 pub use self::analyse::{Finding, LeftOut, Options, Report, analyse};
+pub use self::edf::edf;
 pub use self::error::StabilityError;
+pub use self::interval::chi_squared;
+pub use self::noise::identify;
 pub use self::prepared::{Prepared, View};
 pub use self::taus::{Taus, taus};
 
@@ -144,7 +157,6 @@ pub struct Row {
 /// with gaps.
 #[must_use]
 pub fn estimate(deviation: Deviation, phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
-    let _ = (phase, m);
     match deviation {
         Deviation::Adev
         | Deviation::Oadev
@@ -154,10 +166,10 @@ pub fn estimate(deviation: Deviation, phase: &Prepared<'_>, m: usize) -> Option<
         | Deviation::Ohdev
         | Deviation::Mtie
         | Deviation::Tierms => None,
-        Deviation::Totdev
-        | Deviation::Mtotdev
-        | Deviation::Ttotdev
-        | Deviation::Htotdev
-        | Deviation::Theo1 => None,
+        Deviation::Totdev => total::totdev(phase, m),
+        Deviation::Mtotdev => mod_total::mtotdev(phase, m),
+        Deviation::Ttotdev => mod_total::ttotdev(phase, m),
+        Deviation::Htotdev => mod_total::htotdev(phase, m),
+        Deviation::Theo1 => theo1::theo1(phase, m),
     }
 }
