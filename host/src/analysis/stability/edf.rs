@@ -19,7 +19,14 @@ pub fn edf(deviation: Deviation, alpha: i32, m: u64, points: u64) -> Option<f64>
         Deviation::Hdev | Deviation::Ohdev | Deviation::Htotdev => -4,
         _ => -2,
     };
-    if m == 0 || !(least..=2).contains(&alpha) {
+    // The fits know no end; the combined algorithm does.
+    let has_terms = match deviation {
+        Deviation::Totdev | Deviation::Theo1 => m < points,
+        Deviation::Mtotdev | Deviation::Ttotdev => m <= points / 3,
+        Deviation::Htotdev => m <= points.saturating_sub(1) / 3,
+        _ => true,
+    };
+    if m == 0 || !has_terms || !(least..=2).contains(&alpha) {
         return None;
     }
     let (m, n) = (m as f64, points as f64);

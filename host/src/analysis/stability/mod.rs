@@ -7,18 +7,26 @@
 
 mod analyse;
 mod edf;
+#[cfg(test)]
+mod edf_tests;
 mod error;
 mod interval;
 mod mod_total;
 #[cfg(test)]
 mod nbs14_tests;
 mod noise;
+#[cfg(test)]
+mod noise_tests;
 mod point;
 mod prepared;
+#[cfg(test)]
+mod simulated;
 mod squares;
 mod taus;
 mod theo1;
 mod total;
+#[cfg(test)]
+mod totals_tests;
 
 pub use self::analyse::{Finding, LeftOut, Options, Report, analyse};
 pub use self::edf::edf;

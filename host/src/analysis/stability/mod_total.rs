@@ -34,12 +34,12 @@ const STARTS: usize = 64;
 /// says how many starts were taken.
 #[must_use]
 pub(super) fn mtotdev(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
-    if phase.has_gaps() || m == 0 {
+    if phase.has_gaps() || m == 0 || m > phase.len() / 3 {
         return None;
     }
     let (mean, n) = match phase.view() {
-        View::Seconds(points) => mean_square(&sums_of_seconds(points), m),
-        View::Picoseconds(points) => mean_square(&sums_of_picoseconds(points), m),
+        View::Seconds(points) => mean_square(&sums_of_seconds(points), m, EXACT, SAMPLED),
+        View::Picoseconds(points) => mean_square(&sums_of_picoseconds(points), m, EXACT, SAMPLED),
     }?;
     let tau_s = m as f64 * phase.tau0_s();
     Some(Estimate { n, value: (mean / 2.0).sqrt() / m as f64 * unit_s(phase.view()) / tau_s })
@@ -64,8 +64,8 @@ pub(super) fn htotdev(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
         return estimate(Deviation::Ohdev, phase, 1);
     }
     let (mean, n) = match phase.view() {
-        View::Seconds(points) => mean_square(points, m),
-        View::Picoseconds(points) => mean_square(points, m),
+        View::Seconds(points) => mean_square(points, m, EXACT, SAMPLED),
+        View::Picoseconds(points) => mean_square(points, m, EXACT, SAMPLED),
     }?;
     Some(Estimate { n, value: (mean / 6.0).sqrt() * unit_s(phase.view()) / (m as f64 * phase.tau0_s()) })
 }
@@ -100,13 +100,18 @@ fn sums_of_picoseconds(points: &[i64]) -> Vec<i64> {
 }
 
 /// The mean of the squares of m times the second differences of means, and how many starts it is over. `sums` has one
-/// value more than what is averaged.
-fn mean_square<P: Point>(sums: &[P], m: usize) -> Option<(f64, u64)> {
+/// value more than what is averaged. Up to `exact` differences all are computed, else about `sampled` of them.
+pub(super) fn mean_square<P: Point>(
+    sums: &[P],
+    m: usize,
+    exact: usize,
+    sampled: usize,
+) -> Option<(f64, u64)> {
     let starts = sums.len().checked_sub(3 * m).filter(|starts| *starts > 0)?;
     let differences = (3 * m).saturating_mul(starts);
-    let exact = differences <= EXACT;
+    let exact = differences <= exact;
     let positions: Vec<usize> = if exact { Vec::new() } else { positions(m) };
-    let stride = if exact { 1 } else { stride(m, starts, positions.len()) };
+    let stride = if exact { 1 } else { stride(m, starts, positions.len(), sampled) };
     let mut sum = 0.0;
     let mut used = 0_u64;
     for window in (0..starts).step_by(stride).map(|start| Window::new(&sums[start..=start + 3 * m], m)) {
@@ -125,10 +130,10 @@ fn positions(m: usize) -> Vec<usize> {
     (0..=last).map(|k| (2 * k * m + POSITIONS) / (2 * POSITIONS)).map(|v| v.min(3 * m / 2)).collect()
 }
 
-/// The distance of starts that makes no more differences than [`SAMPLED`], and no more starts within m values than
+/// The distance of starts that makes no more differences than `sampled`, and no more starts within m values than
 /// [`STARTS`].
-fn stride(m: usize, starts: usize, positions: usize) -> usize {
-    (2 * starts).saturating_mul(positions).div_ceil(SAMPLED).max(m / STARTS).max(1)
+fn stride(m: usize, starts: usize, positions: usize, sampled: usize) -> usize {
+    (2 * starts).saturating_mul(positions).div_ceil(sampled).max(m / STARTS).max(1)
 }
 
 /// One short series: its running sums, and its slope.

@@ -38,7 +38,7 @@ pub(super) fn theo1(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
 }
 
 /// The sum in square units over every `stride`-th start, and how many starts these are.
-fn squares<P: Point>(points: &[P], m: usize, stride: usize) -> (f64, usize) {
+pub(super) fn squares<P: Point>(points: &[P], m: usize, stride: usize) -> (f64, usize) {
     let half = m / 2;
     let mut sum = 0.0;
     let mut used = 0;
