@@ -5,7 +5,9 @@
 //! A [`Series`](crate::series::Series) is looked at once ([`Prepared`]), then every deviation at every averaging time is
 //! a pure function of that ([`estimate`]). [`analyse`] does all that a user asks for.
 
+mod allan;
 mod analyse;
+mod differences;
 mod edf;
 #[cfg(test)]
 mod edf_tests;
@@ -17,11 +19,12 @@ mod nbs14_tests;
 mod noise;
 #[cfg(test)]
 mod noise_tests;
-mod point;
 mod prepared;
+mod simd;
 #[cfg(test)]
 mod simulated;
 mod squares;
+mod sums;
 mod taus;
 mod theo1;
 mod total;
@@ -34,6 +37,7 @@ pub use self::error::StabilityError;
 pub use self::interval::chi_squared;
 pub use self::noise::identify;
 pub use self::prepared::{Prepared, View};
+pub use self::simd::Instructions;
 pub use self::taus::{Taus, taus};
 
 /// A measure of stability.
@@ -165,6 +169,12 @@ pub struct Row {
 /// with gaps.
 #[must_use]
 pub fn estimate(deviation: Deviation, phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
+    estimates(deviation, phase, &[m]).pop().flatten()
+}
+
+/// One deviation at each of a rising list of averaging factors: the same as [`estimate`] of each, in less time.
+#[must_use]
+pub fn estimates(deviation: Deviation, phase: &Prepared<'_>, factors: &[usize]) -> Vec<Option<Estimate>> {
     match deviation {
         Deviation::Adev
         | Deviation::Oadev
@@ -172,12 +182,17 @@ pub fn estimate(deviation: Deviation, phase: &Prepared<'_>, m: usize) -> Option<
         | Deviation::Tdev
         | Deviation::Hdev
         | Deviation::Ohdev
-        | Deviation::Mtie
-        | Deviation::Tierms => None,
-        Deviation::Totdev => total::totdev(phase, m),
-        Deviation::Mtotdev => mod_total::mtotdev(phase, m),
-        Deviation::Ttotdev => mod_total::ttotdev(phase, m),
-        Deviation::Htotdev => mod_total::htotdev(phase, m),
-        Deviation::Theo1 => theo1::theo1(phase, m),
+        | Deviation::Tierms => allan::estimates(deviation, phase, factors),
+        Deviation::Mtie => vec![None; factors.len()],
+        Deviation::Totdev => each(factors, |m| total::totdev(phase, m)),
+        Deviation::Mtotdev => each(factors, |m| mod_total::mtotdev(phase, m)),
+        Deviation::Ttotdev => each(factors, |m| mod_total::ttotdev(phase, m)),
+        Deviation::Htotdev => each(factors, |m| mod_total::htotdev(phase, m)),
+        Deviation::Theo1 => each(factors, |m| theo1::theo1(phase, m)),
     }
+}
+
+/// One by one.
+fn each(factors: &[usize], one: impl Fn(usize) -> Option<Estimate>) -> Vec<Option<Estimate>> {
+    factors.iter().map(|m| one(*m)).collect()
 }

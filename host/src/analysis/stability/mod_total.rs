@@ -14,8 +14,9 @@
 //! the modified Allan variance for alpha 2 to -2, and HTOT 0.995, 0.851, 0.771, 0.717 and 0.679 of the Hadamard variance
 //! for alpha 0 to -4 (SP1065 tables 10 and 11).
 
-use super::point::Point;
-use super::squares::{BLOCK, sum_of_squares, unit_s};
+use super::simd::{Machine, Point, Work};
+use super::squares::{BLOCK, sum_of_squares};
+use super::sums::Compensated;
 use super::{Deviation, Estimate, Prepared, View, estimate};
 
 /// As long as there are no more terms than that, all of them are computed.
@@ -37,12 +38,16 @@ pub(super) fn mtotdev(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
     if phase.has_gaps() || m == 0 || m > phase.len() / 3 {
         return None;
     }
-    let (mean, n) = match phase.view() {
-        View::Seconds(points) => mean_square(&sums_of_seconds(points), m, EXACT, SAMPLED),
-        View::Picoseconds(points) => mean_square(&sums_of_picoseconds(points), m, EXACT, SAMPLED),
-    }?;
+    let sums = phase.sums();
+    let whole = if sums.rounded { 0 } else { slope(phase) };
+    let ((mean, n), unit_s) = if m <= sums.longest {
+        (phase.instructions().run(Mirrored::new(&sums.values, m, whole))?, sums.unit_s)
+    } else {
+        let sums = sums_of_seconds(&phase.seconds());
+        (phase.instructions().run(Mirrored::new(&sums, m, 0))?, 1.0)
+    };
     let tau_s = m as f64 * phase.tau0_s();
-    Some(Estimate { n, value: (mean / 2.0).sqrt() / m as f64 * unit_s(phase.view()) / tau_s })
+    Some(Estimate { n, value: (mean / 2.0).sqrt() / m as f64 * unit_s / tau_s })
 }
 
 /// The time total deviation: [`mtotdev`] times tau / sqrt(3), in seconds.
@@ -64,61 +69,94 @@ pub(super) fn htotdev(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
         return estimate(Deviation::Ohdev, phase, 1);
     }
     let (mean, n) = match phase.view() {
-        View::Seconds(points) => mean_square(points, m, EXACT, SAMPLED),
-        View::Picoseconds(points) => mean_square(points, m, EXACT, SAMPLED),
+        View::Seconds(points) => phase.instructions().run(Mirrored::new(points, m, 0)),
+        View::Picoseconds(points) => phase.instructions().run(Mirrored::new(points, m, 0)),
     }?;
-    Some(Estimate { n, value: (mean / 6.0).sqrt() * unit_s(phase.view()) / (m as f64 * phase.tau0_s()) })
+    Some(Estimate { n, value: (mean / 6.0).sqrt() * phase.unit_s() / (m as f64 * phase.tau0_s()) })
 }
 
-/// Running sums of a phase of which a line was taken off, so that they stay small. No term sees a line.
+/// The slope of a whole series, in whole picoseconds a point: taken off as an integer, so that what is left of a term
+/// fits f64 however fast the clock runs.
+fn slope(phase: &Prepared<'_>) -> i64 {
+    match phase.view() {
+        View::Picoseconds([first, .., last]) => last.wrapping_sub(*first) / (phase.len() as i64 - 1),
+        _ => 0,
+    }
+}
+
+/// Running sums of a phase of which a line was taken off, for what whole picoseconds cannot hold.
 fn sums_of_seconds(points: &[f64]) -> Vec<f64> {
     let (first, last) = (points[0], points[points.len() - 1]);
     let slope = (last - first) / (points.len() - 1).max(1) as f64;
-    let mut sum = 0.0;
-    let mut sums = Vec::with_capacity(points.len() + 1);
-    sums.push(sum);
-    for (index, point) in points.iter().enumerate() {
-        sum += point - first - slope * index as f64;
-        sums.push(sum);
-    }
-    sums
+    let mut sum = Compensated::default();
+    let values = points.iter().enumerate().map(|(index, point)| {
+        sum.add((point - first) - slope * index as f64);
+        sum.value()
+    });
+    std::iter::once(0.0).chain(values).collect()
 }
 
-/// The same of whole picoseconds, with a line of whole picoseconds a point.
-fn sums_of_picoseconds(points: &[i64]) -> Vec<i64> {
-    let (first, last) = (points[0], points[points.len() - 1]);
-    let slope = last.wrapping_sub(first) / (points.len() as i64 - 1).max(1);
-    let (mut sum, mut line) = (0_i64, first);
-    let mut sums = Vec::with_capacity(points.len() + 1);
-    sums.push(sum);
-    for point in points {
-        sum = sum.wrapping_add(point.wrapping_sub(line));
-        line = line.wrapping_add(slope);
-        sums.push(sum);
-    }
-    sums
+/// All the short series of a phase, by their running sums.
+pub(super) struct Mirrored<'a, P> {
+    /// One more than there are values.
+    pub(super) sums: &'a [P],
+    /// Values that one averaging time spans.
+    pub(super) m: usize,
+    /// A slope of the values that is taken off as an integer.
+    pub(super) whole: i64,
+    /// Up to so many second differences all are computed.
+    pub(super) exact: usize,
+    /// Else about so many.
+    pub(super) sampled: usize,
 }
 
-/// The mean of the squares of m times the second differences of means, and how many starts it is over. `sums` has one
-/// value more than what is averaged. Up to `exact` differences all are computed, else about `sampled` of them.
-pub(super) fn mean_square<P: Point>(
-    sums: &[P],
-    m: usize,
-    exact: usize,
-    sampled: usize,
-) -> Option<(f64, u64)> {
-    let starts = sums.len().checked_sub(3 * m).filter(|starts| *starts > 0)?;
-    let differences = (3 * m).saturating_mul(starts);
-    let exact = differences <= exact;
-    let positions: Vec<usize> = if exact { Vec::new() } else { positions(m) };
-    let stride = if exact { 1 } else { stride(m, starts, positions.len(), sampled) };
-    let mut sum = 0.0;
-    let mut used = 0_u64;
-    for window in (0..starts).step_by(stride).map(|start| Window::new(&sums[start..=start + 3 * m], m)) {
-        sum += if exact { window.mean_of_all() } else { window.mean_at(&positions) };
-        used += 1;
+impl<'a, P> Mirrored<'a, P> {
+    const fn new(sums: &'a [P], m: usize, whole: i64) -> Self {
+        Self { sums, m, whole, exact: EXACT, sampled: SAMPLED }
     }
-    Some((sum / used as f64, used))
+}
+
+impl<P: Tilted> Work for Mirrored<'_, P> {
+    /// The mean of the squares of m times the second differences, and how many starts it is over.
+    type Output = Option<(f64, u64)>;
+
+    #[inline(always)]
+    fn call<M: Machine>(self, _: M) -> Self::Output {
+        let Self { sums, m, whole, .. } = self;
+        let starts = sums.len().checked_sub(3 * m).filter(|starts| *starts > 0)?;
+        let all = (3 * m).saturating_mul(starts) <= self.exact;
+        let positions = if all { Vec::new() } else { positions(m) };
+        let stride = if all { 1 } else { stride(m, starts, positions.len(), self.sampled) };
+        let mut sum = 0.0;
+        let mut used = 0_u64;
+        for start in (0..starts).step_by(stride) {
+            let window = Window::new(&sums[start..=start + 3 * m], m, whole);
+            sum += if all { window.mean_of_all() } else { window.mean_at(&positions) };
+            used += 1;
+        }
+        Some((sum / used as f64, used))
+    }
+}
+
+/// A running sum that a slope can be taken off of.
+pub(super) trait Tilted: Point {
+    /// `self - slope * square`.
+    fn level(self, slope: i64, square: i64) -> Self;
+}
+
+impl Tilted for i64 {
+    #[inline(always)]
+    fn level(self, slope: i64, square: i64) -> Self {
+        self.wrapping_sub(slope.wrapping_mul(square))
+    }
+}
+
+impl Tilted for f64 {
+    /// Seconds keep their slope.
+    #[inline(always)]
+    fn level(self, _: i64, _: i64) -> Self {
+        self
+    }
 }
 
 /// Evenly spread positions from 0 to 3m/2: all, or [`POSITIONS`] within m values.
@@ -136,21 +174,23 @@ fn stride(m: usize, starts: usize, positions: usize, sampled: usize) -> usize {
     (2 * starts).saturating_mul(positions).div_ceil(sampled).max(m / STARTS).max(1)
 }
 
-/// One short series: its running sums, and its slope.
+/// One short series: its running sums, and its slope as a whole number and what is left.
 struct Window<'a, P> {
     sums: &'a [P],
     m: usize,
+    whole: i64,
     slope: f64,
 }
 
-impl<'a, P: Point> Window<'a, P> {
+impl<'a, P: Tilted> Window<'a, P> {
     /// The slope is that between the means of the first and the last half; a value in the middle is in neither.
     #[inline(always)]
-    fn new(sums: &'a [P], m: usize) -> Self {
+    fn new(sums: &'a [P], m: usize, whole: i64) -> Self {
         let (half, other) = (3 * m / 2, (3 * m).div_ceil(2));
         let first = sums[half].minus(sums[0]);
         let last = sums[3 * m].minus(sums[other]);
-        Self { sums, m, slope: last.minus(first).to_f64() / (half as f64 * other as f64) }
+        let left = last.minus(first).level(whole, half as i64 * other as i64);
+        Self { sums, m, whole, slope: left.to_f64() / (half as f64 * other as f64) }
     }
 
     /// The mean square over all positions. Those between 0 and 3m/2 stand for two each.
@@ -180,17 +220,23 @@ impl<'a, P: Point> Window<'a, P> {
         (sum - 0.5 * (self.at(0) + end)) / (2.0 * steps)
     }
 
+    /// Without what the slope adds.
+    #[inline(always)]
+    fn level(&self, terms: [P; 2], square: i64) -> [f64; 2] {
+        let tilt = self.slope * square as f64;
+        terms.map(|term| term.level(self.whole, square).to_f64() - tilt)
+    }
+
     /// The squares at both ends, v values beyond them.
     #[inline(always)]
     fn at(&self, v: usize) -> f64 {
         let (s, m) = (self.sums, self.m);
         let (ends, both) = ([s[0], s[3 * m]], [s[3 * m - v], s[v]]);
         let [one, other] = if v <= m {
-            let tilt = self.slope * (v as f64).powi(2);
-            near(ends, both, [s[2 * m - v], s[m - v]], [s[m + v], s[2 * m + v]], tilt)
+            self.level(near(ends, both, [s[2 * m - v], s[m - v]], [s[m + v], s[2 * m + v]]), (v * v) as i64)
         } else {
-            let tilt = self.slope * beyond(v as f64, m as f64);
-            far(ends, both, [s[2 * m - v], s[v - m]], [s[m + v], s[4 * m - v]], tilt)
+            let square = beyond(v as i64, m as i64);
+            self.level(far(ends, both, [s[2 * m - v], s[v - m]], [s[m + v], s[4 * m - v]]), square)
         };
         one * one + other * other
     }
@@ -207,9 +253,9 @@ impl<'a, P: Point> Window<'a, P> {
         let mut terms = [[0.0; BLOCK]; 2];
         for k in 0..count {
             let r = count - 1 - k;
-            let v = from as f64 + f64::from(k as u32);
-            let [one, other] =
-                near(ends, [b3[r], a0[k]], [b2[r], b1[r]], [a1[k], a2[k]], self.slope * (v * v));
+            let v = (from + k) as i64;
+            let raw = near(ends, [b3[r], a0[k]], [b2[r], b1[r]], [a1[k], a2[k]]);
+            let [one, other] = self.level(raw, v * v);
             terms[0][k] = one;
             terms[1][k] = other;
         }
@@ -227,9 +273,8 @@ impl<'a, P: Point> Window<'a, P> {
         let mut terms = [[0.0; BLOCK]; 2];
         for k in 0..count {
             let r = count - 1 - k;
-            let v = from as f64 + f64::from(k as u32);
-            let tilt = self.slope * beyond(v, m as f64);
-            let [one, other] = far(ends, [b3[r], a0[k]], [b2[r], below[k]], [a1[k], b4[r]], tilt);
+            let raw = far(ends, [b3[r], a0[k]], [b2[r], below[k]], [a1[k], b4[r]]);
+            let [one, other] = self.level(raw, beyond((from + k) as i64, m as i64));
             terms[0][k] = one;
             terms[1][k] = other;
         }
@@ -240,25 +285,25 @@ impl<'a, P: Point> Window<'a, P> {
 /// m times the second difference of means beyond the start, s(3m-v) - 3 s(2m-v) + 3 s(m-v) + s(v), and that beyond the
 /// end, for v up to m. The sums do not start at 0: `ends` are s(0) and s(3m).
 #[inline(always)]
-fn near<P: Point>([s0, s3]: [P; 2], [a, d]: [P; 2], [b, c]: [P; 2], [e, f]: [P; 2], tilt: f64) -> [f64; 2] {
+fn near<P: Point>([s0, s3]: [P; 2], [a, d]: [P; 2], [b, c]: [P; 2], [e, f]: [P; 2]) -> [P; 2] {
     let (inner, other) = (c.minus(b), f.minus(e));
     let one = a.minus(s0).plus(d.minus(s0)).plus(inner.plus(inner).plus(inner));
     let other = a.minus(s3).plus(d.minus(s3)).plus(other.plus(other).plus(other));
-    [one.to_f64() - tilt, other.to_f64() - tilt]
+    [one, other]
 }
 
 /// The same for v beyond m: s(3m-v) - 3 s(2m-v) - 3 s(v-m) + s(v).
 #[inline(always)]
-fn far<P: Point>([s0, s3]: [P; 2], [a, d]: [P; 2], [b, c]: [P; 2], [e, f]: [P; 2], tilt: f64) -> [f64; 2] {
+fn far<P: Point>([s0, s3]: [P; 2], [a, d]: [P; 2], [b, c]: [P; 2], [e, f]: [P; 2]) -> [P; 2] {
     let inner = b.minus(s0).plus(c.minus(s0));
     let other = e.minus(s3).plus(f.minus(s3));
     let one = a.minus(s0).plus(d.minus(s0)).minus(inner.plus(inner).plus(inner));
     let other = a.minus(s3).plus(d.minus(s3)).minus(other.plus(other).plus(other));
-    [one.to_f64() - tilt, other.to_f64() - tilt]
+    [one, other]
 }
 
 /// What a slope of one adds beyond m.
 #[inline(always)]
-fn beyond(v: f64, m: f64) -> f64 {
-    v * v - 3.0 * (v - m) * (v - m)
+const fn beyond(v: i64, m: i64) -> i64 {
+    v * v - 3 * (v - m) * (v - m)
 }

@@ -7,7 +7,7 @@
 //! to the Allan variance, which tells white from flicker phase noise (Howe, Beard, Greenhall, Vernotte & Riley 2000). With
 //! less than five points nothing can be said.
 
-use super::point::Point;
+use super::simd::Point;
 use super::{Deviation, Prepared, View};
 
 /// The lag-1 autocorrelation wants so many points.

@@ -1,15 +1,5 @@
 //! What the loops of the total deviations and of THEO1 share.
 
-use super::View;
-
-/// Seconds in a unit of a series.
-pub(super) const fn unit_s(view: View<'_>) -> f64 {
-    match view {
-        View::Seconds(_) => 1.0,
-        View::Picoseconds(_) => 1e-12,
-    }
-}
-
 /// Terms that are worked on together: a few loops over them that the compiler vectorises, out of the first cache.
 pub(super) const BLOCK: usize = 256;
 

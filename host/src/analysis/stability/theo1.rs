@@ -7,8 +7,8 @@
 //! It is not corrected for bias: for other noise than white frequency noise it
 //! expects another value than the Allan variance.
 
-use super::point::Point;
-use super::squares::{BLOCK, unit_s};
+use super::simd::{Machine, Point, Work};
+use super::squares::BLOCK;
 use super::{Estimate, Prepared, View};
 
 /// At most so many terms are computed at an averaging time: fewer starts are taken when there are more.
@@ -29,15 +29,32 @@ pub(super) fn theo1(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
     let starts = phase.len() - m;
     let stride = starts.div_ceil((TERMS / (m / 2)).max(1));
     let (sum, used) = match phase.view() {
-        View::Seconds(points) => squares(points, m, stride),
-        View::Picoseconds(points) => squares(points, m, stride),
+        View::Seconds(points) => phase.instructions().run(Squares { points, m, stride }),
+        View::Picoseconds(points) => phase.instructions().run(Squares { points, m, stride }),
     };
     let span_s = m as f64 * phase.tau0_s();
     let n = (used * (m / 2)) as u64;
-    Some(Estimate { n, value: (sum / (0.75 * used as f64)).sqrt() * unit_s(phase.view()) / span_s })
+    Some(Estimate { n, value: (sum / (0.75 * used as f64)).sqrt() * phase.unit_s() / span_s })
 }
 
 /// The sum in square units over every `stride`-th start, and how many starts these are.
+struct Squares<'a, P> {
+    points: &'a [P],
+    m: usize,
+    stride: usize,
+}
+
+impl<P: Point> Work for Squares<'_, P> {
+    type Output = (f64, usize);
+
+    #[inline(always)]
+    fn call<M: Machine>(self, _: M) -> (f64, usize) {
+        squares(self.points, self.m, self.stride)
+    }
+}
+
+/// [`Squares`].
+#[inline(always)]
 pub(super) fn squares<P: Point>(points: &[P], m: usize, stride: usize) -> (f64, usize) {
     let half = m / 2;
     let mut sum = 0.0;
@@ -54,7 +71,7 @@ pub(super) fn squares<P: Point>(points: &[P], m: usize, stride: usize) -> (f64, 
 }
 
 /// The terms of one start at distances `from..to` from the middle.
-#[inline]
+#[inline(always)]
 fn block<P: Point>(window: &[P], half: usize, from: usize, to: usize) -> f64 {
     let (first, last) = (window[0], window[2 * half]);
     let count = to - from;

@@ -4,8 +4,8 @@
 //! TOTVAR = sum over i = 1..N-2 of (x*(i-m) - 2 x*(i) + x*(i+m))^2 / (2 tau^2 (N-2)). The longer series is never made:
 //! the steps back and ahead of a point are read from the series itself, forwards or backwards.
 
-use super::point::Point;
-use super::squares::{BLOCK, sum_of_squares, unit_s};
+use super::simd::{Machine, Point, Work};
+use super::squares::{BLOCK, sum_of_squares};
 use super::{Estimate, Prepared, View};
 
 /// The total deviation at the averaging time of `m` points, for m up to N - 1; none with a gap, or with fewer than three
@@ -16,15 +16,31 @@ pub(super) fn totdev(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
         return None;
     }
     let sum = match phase.view() {
-        View::Seconds(points) => squares(points, m),
-        View::Picoseconds(points) => squares(points, m),
+        View::Seconds(points) => phase.instructions().run(Squares { points, m }),
+        View::Picoseconds(points) => phase.instructions().run(Squares { points, m }),
     };
     let n = phase.len() - 2;
     let tau_s = m as f64 * phase.tau0_s();
-    Some(Estimate { n: n as u64, value: (sum / (2.0 * n as f64)).sqrt() * unit_s(phase.view()) / tau_s })
+    Some(Estimate { n: n as u64, value: (sum / (2.0 * n as f64)).sqrt() * phase.unit_s() / tau_s })
 }
 
 /// Sum of the squared second differences, in square units.
+struct Squares<'a, P> {
+    points: &'a [P],
+    m: usize,
+}
+
+impl<P: Point> Work for Squares<'_, P> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call<M: Machine>(self, _: M) -> f64 {
+        squares(self.points, self.m)
+    }
+}
+
+/// [`Squares`].
+#[inline(always)]
 fn squares<P: Point>(points: &[P], m: usize) -> f64 {
     let last = points.len() - 1;
     // From here on the step back stays inside, and from there on the step ahead does not.
@@ -43,6 +59,7 @@ fn squares<P: Point>(points: &[P], m: usize) -> f64 {
 }
 
 /// The terms at `start..end`, which lie on one side of `inside` and of `outside`.
+#[inline(always)]
 fn block<P: Point>(points: &[P], m: usize, start: usize, end: usize) -> f64 {
     let (first, last) = (points[0], points[points.len() - 1]);
     let count = end - start;
