@@ -9,6 +9,11 @@ mod allan;
 mod analyse;
 mod differences;
 mod error;
+#[cfg(test)]
+mod kernels_tests;
+mod mtie;
+#[cfg(test)]
+mod oracle;
 mod prepared;
 mod simd;
 mod sums;
@@ -149,10 +154,13 @@ pub struct Row {
 /// with gaps.
 #[must_use]
 pub fn estimate(deviation: Deviation, phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
+    if m == 0 {
+        return None;
+    }
     estimates(deviation, phase, &[m]).pop().flatten()
 }
 
-/// One deviation at each of a rising list of averaging factors: the same as [`estimate`] of each, in less time.
+/// One deviation at each of a rising list of averaging factors, 1 or more: the same as [`estimate`] of each, in less time.
 #[must_use]
 pub fn estimates(deviation: Deviation, phase: &Prepared<'_>, factors: &[usize]) -> Vec<Option<Estimate>> {
     match deviation {
@@ -163,7 +171,7 @@ pub fn estimates(deviation: Deviation, phase: &Prepared<'_>, factors: &[usize]) 
         | Deviation::Hdev
         | Deviation::Ohdev
         | Deviation::Tierms => allan::estimates(deviation, phase, factors),
-        Deviation::Mtie => vec![None; factors.len()],
+        Deviation::Mtie => mtie::estimates(phase, factors),
         Deviation::Totdev
         | Deviation::Mtotdev
         | Deviation::Ttotdev
