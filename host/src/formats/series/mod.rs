@@ -27,8 +27,8 @@ mod trouble;
 pub use self::columns::TagUnit;
 pub use self::kind::Kind;
 pub use self::lines::LINE_MAX;
-pub use self::reader::{Input, MOST_POINTS, Read, ReadOptions, SeriesError, SeriesReader, Tau0From};
-pub use self::trouble::{Class, LeftOut};
+pub use self::reader::{MOST_POINTS, Read, ReadOptions, SeriesError, SeriesReader};
+pub use self::trouble::Class;
 
 /// Seconds as a decimal number, exactly to the picosecond; for options on the command line.
 ///

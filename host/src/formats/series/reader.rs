@@ -10,9 +10,9 @@ use super::lines::{LINE_MAX, Lines, Next};
 use super::points::{Points, Value};
 use super::ppstest::Ppstest;
 use super::row::{Line, Row, Source, Tag};
-use super::trouble::{Class, LeftOut, Trouble};
+use super::trouble::{Class, Trouble};
 use super::{chrony, ntp, ticc_log};
-use crate::series::{Phase, Series};
+use crate::series::{Input, LeftOut, Phase, Series, Tau0From};
 use crate::units::{PS_PER_S, Picos};
 
 /// The most points of a series: 1.6 GB.
@@ -175,52 +175,6 @@ pub enum SeriesError {
 fn told(sources: &[(String, u64)]) -> String {
     let named = sources.iter().map(|(name, count)| format!("{name} ({count} readings)"));
     named.collect::<Vec<_>>().join(", ")
-}
-
-/// Where tau0 comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tau0From {
-    /// It was given.
-    Given,
-    /// The commonest distance of the time tags.
-    Tags,
-    /// Nothing says it: one second.
-    Assumed,
-}
-
-/// What a file held besides its points.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Input {
-    /// What it was read as.
-    pub kind: Kind,
-    /// What says so; `--format` if it was given.
-    pub evidence: String,
-    /// How many lines.
-    pub lines: u64,
-    /// How many readings.
-    pub readings: u64,
-    /// Where tau0 comes from.
-    pub tau0_from: Tau0From,
-    /// Whether there are time tags, so that gaps can be seen.
-    pub tagged: bool,
-    /// How far a tag may lie from the grid, in seconds.
-    pub tolerance_s: Option<f64>,
-    /// The mean distance of two points in seconds, where it differs from tau0 by more than a thousandth.
-    pub mean_distance_s: Option<f64>,
-    /// Missing points, and the line after the first gap.
-    pub gaps: u64,
-    /// The line after the first gap.
-    pub first_gap_line: Option<u64>,
-    /// The source that was read, if the file names any.
-    pub source: Option<String>,
-    /// Other sources, with their readings.
-    pub others: Vec<(String, u64)>,
-    /// Lines that were left out.
-    pub left_out: LeftOut,
-    /// Records of another kind: what, and how many.
-    pub passed_over: Vec<(&'static str, u64)>,
-    /// Whether all values are whole picoseconds.
-    pub whole_picoseconds: bool,
 }
 
 /// A file that was read.
@@ -708,8 +662,14 @@ impl Body {
         Ok(Read {
             series,
             input: Input {
-                kind: self.kind,
+                format: self.kind.name(),
                 evidence: self.evidence,
+                what: self
+                    .kind
+                    .frequency_of()
+                    .filter(|_| self.options.frequency)
+                    .unwrap_or(self.kind.phase_of()),
+                frequency: self.options.frequency,
                 lines: self.count.lines,
                 readings: self.count.readings,
                 tau0_from,
@@ -733,6 +693,6 @@ fn forgive(lenient: bool, left_out: &mut LeftOut, line: u64, trouble: Trouble) -
     if !lenient {
         return Err(SeriesError::Line { line, column, class, what });
     }
-    left_out.add(class, line);
+    left_out.add(class.name(), line);
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use proptest::prelude::*;
 
 use super::*;
-use crate::series::{MISSING_PS, Phase};
+use crate::series::{MISSING_PS, Phase, Tau0From};
 
 fn read_by(text: &[u8], options: &ReadOptions, read_size: usize) -> Result<Read, SeriesError> {
     let mut reader = SeriesReader::new(options.clone());
@@ -167,7 +167,7 @@ fn frequencies_add_up_and_gaps_in_them_are_refused() {
 fn time_stamps_of_a_ticc_become_phase_and_lost_pulses_are_missing() {
     let text = "# TAPR TICC\r\n100.000000000010 chA\r\n101.000000000032 chA\r\n102.000000000031 chA\r\n104.000000000050 chA\r\n";
     let found = read(text).unwrap();
-    assert_eq!(found.input.kind, Kind::TiccTimestamp);
+    assert_eq!(found.input.format, "ticc-timestamp");
     assert_eq!(picoseconds(&found), [0, 22, 21, MISSING_PS, 40]);
     assert_eq!(found.input.source.as_deref(), Some("A"));
 }
@@ -176,7 +176,7 @@ fn time_stamps_of_a_ticc_become_phase_and_lost_pulses_are_missing() {
 fn periods_of_a_ticc_add_up() {
     let found =
         read("1.000000000022 chB\n0.999999999999 chB\n1.000000000001 chB\n0.999999999990 chB\n").unwrap();
-    assert_eq!((found.input.kind, found.series.tau0_s), (Kind::TiccPeriod, 1.0));
+    assert_eq!((found.input.format, found.series.tau0_s), ("ticc-period", 1.0));
     assert_eq!(picoseconds(&found), [0, 22, 21, 22, 12]);
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a line, and how many of each kind were left out.
+//! What can be wrong with a line.
 
 use std::fmt;
 
@@ -69,43 +69,6 @@ pub(super) struct Trouble {
 impl Trouble {
     pub(super) fn new(at: usize, class: Class, what: impl Into<String>) -> Self {
         Self { column: at + 1, class, what: what.into() }
-    }
-}
-
-/// Lines that were left out because the reader was told to be lenient.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// How many of each class, in the order of their first lines.
-    pub classes: Vec<(Class, u64)>,
-    /// The first of these lines, from 1.
-    pub first_line: u64,
-}
-
-impl LeftOut {
-    /// How many in all.
-    #[must_use]
-    pub fn count(&self) -> u64 {
-        self.classes.iter().map(|(_, count)| count).sum()
-    }
-
-    pub(super) fn add(&mut self, class: Class, line: u64) {
-        if self.classes.is_empty() || line < self.first_line {
-            self.first_line = line;
-        }
-        match self.classes.iter_mut().find(|(known, _)| *known == class) {
-            Some((_, count)) => *count += 1,
-            None => self.classes.push((class, 1)),
-        }
-    }
-}
-
-/// "3 lines left out: 2 decimal comma, 1 torn, first at line 17".
-impl fmt::Display for LeftOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.count();
-        let classes: Vec<_> = self.classes.iter().map(|(class, count)| format!("{count} {class}")).collect();
-        let lines = if count == 1 { "line" } else { "lines" };
-        write!(f, "{count} {lines} left out: {}, first at line {}", classes.join(", "), self.first_line)
     }
 }
 
@@ -188,14 +151,5 @@ mod tests {
             let trouble = number(word.as_bytes(), 10).unwrap_err();
             assert_eq!((trouble.class, trouble.column), (class, column), "{word}: {trouble:?}");
         }
-    }
-
-    #[test]
-    fn what_was_left_out_is_told_by_class() {
-        let mut left_out = LeftOut::default();
-        left_out.add(Class::DecimalComma, 17);
-        left_out.add(Class::DecimalComma, 19);
-        left_out.add(Class::Torn, 400);
-        assert_eq!(left_out.to_string(), "3 lines left out: 2 decimal comma, 1 torn, first at line 17");
     }
 }
