@@ -5,14 +5,19 @@
 //! A [`Series`](crate::series::Series) is looked at once ([`Prepared`]), then every deviation at every averaging time is
 //! a pure function of that ([`estimate`]). [`analyse`] does all that a user asks for.
 
+mod allan;
 mod analyse;
+mod differences;
 mod error;
 mod prepared;
+mod simd;
+mod sums;
 mod taus;
 
 pub use self::analyse::{Finding, LeftOut, Options, Report, analyse};
 pub use self::error::StabilityError;
 pub use self::prepared::{Prepared, View};
+pub use self::simd::Instructions;
 pub use self::taus::{Taus, taus};
 
 /// A measure of stability.
@@ -144,7 +149,12 @@ pub struct Row {
 /// with gaps.
 #[must_use]
 pub fn estimate(deviation: Deviation, phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
-    let _ = (phase, m);
+    estimates(deviation, phase, &[m]).pop().flatten()
+}
+
+/// One deviation at each of a rising list of averaging factors: the same as [`estimate`] of each, in less time.
+#[must_use]
+pub fn estimates(deviation: Deviation, phase: &Prepared<'_>, factors: &[usize]) -> Vec<Option<Estimate>> {
     match deviation {
         Deviation::Adev
         | Deviation::Oadev
@@ -152,12 +162,12 @@ pub fn estimate(deviation: Deviation, phase: &Prepared<'_>, m: usize) -> Option<
         | Deviation::Tdev
         | Deviation::Hdev
         | Deviation::Ohdev
-        | Deviation::Mtie
-        | Deviation::Tierms => None,
+        | Deviation::Tierms => allan::estimates(deviation, phase, factors),
+        Deviation::Mtie => vec![None; factors.len()],
         Deviation::Totdev
         | Deviation::Mtotdev
         | Deviation::Ttotdev
         | Deviation::Htotdev
-        | Deviation::Theo1 => None,
+        | Deviation::Theo1 => vec![None; factors.len()],
     }
 }
