@@ -113,6 +113,9 @@ fn split(line: &[u8], start: usize) -> Result<(Word<'_>, Option<Word<'_>>), Trou
     let first = found.next().unwrap_or((start, b""));
     let second = found.next();
     if let Some((at, third)) = found.next() {
+        if Decimal::prefix(third).is_none() && second.is_some_and(|(at, word)| number(word, at).is_ok()) {
+            return Err(Trouble::new(at, Class::Unit, unit_message(third)));
+        }
         let what = format!("a third column, {}; one or two are read", shown(third));
         return Err(Trouble::new(at, Class::Columns, what));
     }
@@ -278,6 +281,7 @@ mod tests {
             ("1 2 3", Class::Columns),
             ("- 1.5", Class::NoNumber),
             ("1.5 x2", Class::Unit),
+            ("1 2.5 ns", Class::Unit),
             ("\u{0}\u{1}", Class::NoNumber),
             ("1e999999 5", Class::OutOfRange),
         ] {

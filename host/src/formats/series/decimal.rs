@@ -115,7 +115,10 @@ impl<'a> Decimal<'a> {
         }
         let tens = self.exponent.checked_add(scale + PICO)?;
         let mantissa = i128::from(self.mantissa).checked_mul(per_unit)?;
-        let magnitude = if tens >= 0 {
+        let magnitude = if (0..=19).contains(&tens) {
+            // Tags of up to twelve decimals; powers of 64 bits are quick.
+            mantissa.checked_mul(10_u64.pow(tens.unsigned_abs()).into())?
+        } else if tens >= 0 {
             mantissa.checked_mul(10_i128.checked_pow(tens.unsigned_abs())?)?
         } else {
             match 10_i128.checked_pow(tens.unsigned_abs()) {

@@ -304,8 +304,9 @@ impl Sources {
             Some([b'/', rest @ ..]) => !source.1.is_empty() && rest == source.1,
             _ => false,
         };
+        let nameless = source.0.is_empty() && source.1.is_empty();
         let known = match self.counted.get(self.last) {
-            Some((name, _)) if is(name) => Some(self.last),
+            Some((name, _)) if nameless && name.is_empty() || !nameless && is(name) => Some(self.last),
             _ => self.counted.iter().position(|(name, _)| is(name)),
         };
         let place = match known {
@@ -526,13 +527,10 @@ impl Body {
             _ => Strictness::Tags,
         };
         let tau0 = self.options.tau0.map(|tau0| tau0.0);
-        let mut grid = self.grid.take().unwrap_or_else(|| Grid::new(strictness, tau0));
+        let grid = self.grid.get_or_insert_with(|| Grid::new(strictness, tau0));
         let (lenient, left_out) = (self.options.lenient, &mut self.count.left_out);
         let reading = Reading { line, at, tag, value };
-        let taken = grid
-            .take(reading, &mut self.points, &mut |line, trouble| forgive(lenient, left_out, line, trouble));
-        self.grid = Some(grid);
-        taken?;
+        grid.take(reading, &mut self.points, &mut |line, trouble| forgive(lenient, left_out, line, trouble))?;
         // Missing points count as well.
         self.check_room(line)
     }

@@ -1,7 +1,6 @@
 //! What one line of a file says.
 
 use super::decimal::Decimal;
-use crate::units::PS_PER_S;
 
 /// One reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +48,6 @@ pub(super) const DAY: i128 = 86_400;
 /// A tag that is written as a decimal number of so many seconds.
 pub(super) fn tag(written: &Decimal<'_>, per_unit: i128) -> Option<Tag> {
     let at = written.rounded_picoseconds(0, per_unit).filter(|at| at.abs() < i128::MAX / 1_000_000)?;
-    let digits = u32::try_from(written.decimals().clamp(0, 12)).unwrap_or(0);
-    Some(Tag { at, resolution: (PS_PER_S / 10_i128.pow(digits)) * per_unit })
+    let tens = u32::try_from(12 - written.decimals().clamp(0, 12)).unwrap_or(0);
+    Some(Tag { at, resolution: i128::from(10_u64.pow(tens)) * per_unit })
 }
