@@ -2,6 +2,10 @@
 //!
 //! Whole picoseconds stay whole: a series becomes f64 only if what was read has finer digits, or reaches further than i64.
 
+mod input;
+
+pub use self::input::{Input, LeftOut, Tau0From};
+
 /// Stands for a reading that is not there, in [`Phase::Picoseconds`]; in [`Phase::Seconds`] NaN does.
 pub const MISSING_PS: i64 = i64::MIN;
 
