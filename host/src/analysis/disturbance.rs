@@ -185,14 +185,16 @@ pub fn reversal(arrived: &[Captured]) -> Option<String> {
     })
 }
 
-const fn first_reading(captured: &Captured) -> u64 {
+/// The first of a capture's own readings.
+pub(super) const fn first_reading(captured: &Captured) -> u64 {
     match captured.capture.counters {
         CaptureCounters::Irq { capture } => capture,
         CaptureCounters::Poll { before, .. } => before,
     }
 }
 
-const fn last_reading(captured: &Captured) -> u64 {
+/// The last of them.
+pub(super) const fn last_reading(captured: &Captured) -> u64 {
     match captured.capture.counters {
         CaptureCounters::Irq { capture } => capture,
         CaptureCounters::Poll { after, .. } => after,

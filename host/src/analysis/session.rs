@@ -8,7 +8,8 @@ use super::class::Class;
 use super::disturbance::{BoardFacts, disturbances, reversal};
 use super::half_ticks::HalfTicks;
 use super::pairing::{Case, pair};
-use super::rate::{CounterRate, Reading, measure};
+use super::rate::faults::{self, CounterFault};
+use super::rate::{CounterRate, Reading, measure, steps};
 use super::row::{EdgeRow, Mode};
 use super::seconds::Reference;
 use super::stamps::{EdgeStamps, find, forget_foreign_echoes, trusted};
@@ -44,6 +45,10 @@ pub struct Session {
     pub start: Option<GpsSecond>,
     /// The counter's rate.
     pub rate: Option<CounterRate>,
+    /// What is wrong with the counter.
+    pub counter_faults: Vec<CounterFault>,
+    /// How steps of the counter were looked for; empty without a rate.
+    pub step_rule: String,
     /// Why no second could be labelled.
     pub unlabelled: Option<String>,
     /// Where the counter ran backwards.
@@ -123,7 +128,13 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
         }
         bursts.push(Burstful { window, captures, rows, stamps });
     }
-    session.rate = session_rate(context, &bursts);
+    session.counter_faults = faults::of_readings(windows, bench.board.counter_hz.0);
+    if let Some((rate, search)) = session_rate(context, &bursts, faults::granularity(&session.counter_faults))
+    {
+        session.step_rule = faults::rule(&search, &rate, context.emulated);
+        session.counter_faults.extend(faults::of_steps(&search));
+        session.rate = Some(rate);
+    }
     tie(context, &mut session, bursts);
     session
 }
@@ -143,7 +154,11 @@ fn paired<'a>(burst: &'a Burstful<'_>) -> impl Iterator<Item = &'a EdgeRow> {
 
 /// The rate, from what tells it best: interrupt captures, poll captures, or echoes. Each for itself, since unlike ones
 /// have unlike latencies.
-fn session_rate(context: Context<'_>, bursts: &[Burstful<'_>]) -> Option<CounterRate> {
+fn session_rate(
+    context: Context<'_>,
+    bursts: &[Burstful<'_>],
+    granularity: i128,
+) -> Option<(CounterRate, steps::Search)> {
     let stamped = bursts.iter().any(|burst| !burst.stamps.is_empty());
     let base = if stamped { "interval counter, edges" } else { "the generator's nominal times" };
     let period_ns =
@@ -161,14 +176,22 @@ fn session_rate(context: Context<'_>, bursts: &[Burstful<'_>]) -> Option<Counter
         [(by_mode(Mode::Irq), base), (by_mode(Mode::Poll), base), (echoes(), "interval counter, echoes")];
     candidates
         .into_iter()
-        .filter_map(|(readings, base)| measure(&readings, base, i128::from(period_ns) * 1000))
-        .min_by(|one, other| one.u_relative.total_cmp(&other.u_relative))
+        .filter_map(|(readings, base)| {
+            let mut rate = measure(&readings, base, i128::from(period_ns) * 1000, granularity)?;
+            let edges = readings.partition_point(|reading| reading.burst != Burst::Edges);
+            let search = steps::find(&readings[edges..], &rate, context.emulated);
+            rate.allow_for(&search.steps);
+            Some((rate, search))
+        })
+        .min_by(|(one, _), (other, _)| one.u_relative.total_cmp(&other.u_relative))
 }
 
 fn reading(context: Context<'_>, burst: &Burstful<'_>, stamped: bool, row: &EdgeRow) -> Option<Reading> {
     let time = edge_time(row, &burst.stamps, stamped, &context.record.bench)?;
     let capture = row.capture?;
     Some(Reading {
+        edge: row.commanded?,
+        burst: row.burst,
         half_ticks: capture.half_ticks(),
         half_width: capture.half_width_half_ticks(),
         time_ps: time.ps,
@@ -182,6 +205,8 @@ fn echo_reading(context: Context<'_>, burst: &Burstful<'_>, row: &EdgeRow) -> Op
     let (half_ticks, half_width) = row.capture?.echo_half_ticks()?;
     let uncertainty = echo_uncertainty(&echo, &context.record.bench)?;
     Some(Reading {
+        edge: row.commanded?,
+        burst: row.burst,
         half_ticks,
         half_width,
         time_ps: echo.time.0,
