@@ -5,7 +5,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use super::rate::student_975;
 
 /// Sessions from which on the session is the unit.
-const SESSIONS: usize = 3;
+pub(super) const SESSIONS: usize = 3;
 /// Edges from which on batches are formed.
 const BATCHED: usize = 100;
 /// Most batches.
@@ -118,7 +118,8 @@ fn average(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn student(units: &[f64], centre: f64) -> Option<Interval> {
+/// Student's t interval of the mean of units. None with fewer than two.
+pub(super) fn student(units: &[f64], centre: f64) -> Option<Interval> {
     let sd = spread(units)?;
     let half = student_975(units.len() as f64 - 1.0) * sd / (units.len() as f64).sqrt();
     Some((centre - half, centre + half))

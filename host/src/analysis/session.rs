@@ -8,12 +8,13 @@ use super::class::Class;
 use super::disturbance::{BoardFacts, disturbances, reversal};
 use super::half_ticks::HalfTicks;
 use super::pairing::{Case, pair};
-use super::rate::faults::{self, CounterFault};
+use super::rate::faults::{self, CounterFault, FaultKind};
 use super::rate::{CounterRate, Reading, measure, steps};
 use super::row::{EdgeRow, Mode};
 use super::seconds::Reference;
 use super::stamps::{EdgeStamps, find, forget_foreign_echoes, trusted};
 use super::tie::{EdgeTime, by_bracket, by_echo, echo_uncertainty, edge_time};
+use super::uncertainty::Component;
 use super::window::Window;
 use crate::events::{Burst, Recording};
 use crate::plan::RunRecord;
@@ -65,6 +66,21 @@ pub struct Session {
     pub spread_points: Vec<SpreadPoint>,
 }
 
+impl Session {
+    /// Why its rate is not known, where it is not.
+    #[must_use]
+    pub fn without_rate(&self) -> Option<&str> {
+        let still = self.counter_faults.iter().find(|fault| fault.kind == FaultKind::Standstill);
+        still.map(|fault| fault.text.as_str()).or(self.unlabelled.as_deref())
+    }
+
+    /// Ticks by which the counter advances at once.
+    #[must_use]
+    pub fn granularity(&self) -> i128 {
+        faults::granularity(&self.counter_faults)
+    }
+}
+
 /// A paired edge, as the spread needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpreadPoint {
@@ -114,6 +130,7 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
         };
         let (rows, start) = pair(&case, &mut disturbed);
         session.disturbed.extend(disturbed.sentences().map(str::to_owned));
+        session.counter_faults.extend(disturbed.into_step());
         session.heartbeats += captures.heartbeats.len() as u64;
         let gaps = captures.heartbeats.iter().map(|(_, heartbeat)| heartbeat.longest_gap_ticks);
         session.longest_gap_ticks = gaps.fold(session.longest_gap_ticks, u64::max);
@@ -128,9 +145,10 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
         }
         bursts.push(Burstful { window, captures, rows, stamps });
     }
-    session.counter_faults = faults::of_readings(windows, bench.board.counter_hz.0);
-    if let Some((rate, search)) = session_rate(context, &bursts, faults::granularity(&session.counter_faults))
-    {
+    session.counter_faults.extend(faults::of_readings(windows, bench.board.counter_hz.0));
+    let wrap = session.counter_faults.iter().find(|fault| fault.kind == FaultKind::Wrap32);
+    session.reversal = session.reversal.map(|reversal| wrap.map_or(reversal, |wrap| wrap.text.clone()));
+    if let Some((rate, search)) = session_rate(context, &bursts, session.granularity()) {
         session.step_rule = faults::rule(&search, &rate, context.emulated);
         session.counter_faults.extend(faults::of_steps(&search));
         session.rate = Some(rate);
@@ -220,12 +238,14 @@ fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
     for mut burst in bursts {
         if let (Burst::Edges, Some(rate)) = (burst.window.burst, &session.rate) {
             let stamped = !burst.stamps.is_empty();
+            let coarse = coarse_component(session.granularity(), rate);
             let indices: Vec<usize> =
                 (0..burst.rows.len()).filter(|&index| burst.rows[index].class == Class::Paired).collect();
             for &index in &indices {
-                if let Some((interval, latency)) =
+                if let Some((interval, mut latency)) =
                     by_echo(&burst.rows[index], &burst.stamps, rate, bench).filter(|_| bench.wiring.echo)
                 {
+                    latency.components.extend(coarse);
                     burst.rows[index].interval_ps = Some(interval);
                     burst.rows[index].echo = Some(latency);
                 } else if bench.wiring.echo {
@@ -237,13 +257,19 @@ fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
             let times: Vec<Option<EdgeTime>> =
                 rows.iter().map(|row| edge_time(row, &burst.stamps, stamped, bench)).collect();
             session.spread_points = spread_points(&rows, &times, rate);
-            for (position, latency) in by_bracket(&rows, &times, rate) {
+            for (position, mut latency) in by_bracket(&rows, &times, rate) {
+                latency.components.extend(coarse);
                 burst.rows[indices[position]].bracket = Some(latency);
             }
         }
         debug_assert!(burst.captures.arrived.len() <= burst.rows.len(), "every capture has a line");
         session.rows.append(&mut burst.rows);
     }
+}
+
+/// What a reading of a counter is off by that advances by more than a tick at once.
+fn coarse_component(granularity: i128, rate: &CounterRate) -> Option<Component> {
+    (granularity > 1).then(|| Component::bound("coarse counter", (granularity - 1) as f64 * rate.tick_ps()))
 }
 
 fn why_without_echo(row: &EdgeRow, stamps: &EdgeStamps) -> &'static str {

@@ -359,7 +359,7 @@ proptest! {
         for (name, text) in report::files(&record, &analysis) {
             prop_assert!(!text.contains("NaN") && !text.contains("-0.000,") && text.ends_with('\n'), "{}", name);
         }
-        let table = report::terminal::table(&record, &analysis, &[], std::path::Path::new("x"));
+        let table = report::terminal::table(&record, &analysis, &[], (std::path::Path::new("x"), &[]));
         prop_assert!(table.contains("verdict"));
         let unharmed = whole(&scene, &sound);
         let ladder = |analysis: &Analysis| {

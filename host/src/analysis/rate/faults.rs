@@ -94,13 +94,7 @@ fn of_step(step: &Step) -> CounterFault {
     let at = format!("before edge {} ({:.3} s after the first)", step.edge, step.after_s);
     let (kind, size, unit, cause, what) = match step.kind {
         StepKind::Phase { ticks, .. } => {
-            let (cause, what) = match ticks {
-                ..=0 => ("dropped counts: the counter stood still for a while, or lost a carry", "lost"),
-                _ => (
-                    "counts that were added: the counter was set, or counted a glitch of its clock",
-                    "gained",
-                ),
-            };
+            let (cause, what) = phase_cause(ticks);
             let what = format!("the counter {what} {} ticks {at}", ticks.abs());
             (FaultKind::PhaseStep, Fixed::whole(ticks), "ticks", cause, what)
         }
@@ -119,6 +113,35 @@ fn of_step(step: &Step) -> CounterFault {
         unit,
         cause,
         text: format!("{what}: {cause}"),
+    }
+}
+
+/// A phase step so large that pairing sees it: several captures in a row are off their edges by the same amount.
+#[must_use]
+pub fn large_step(by_ns: f64, half_ticks_per_s: f64, edge: u32, capture: u32) -> CounterFault {
+    let ticks = (by_ns / NS_PER_S as f64 * half_ticks_per_s / 2.0).round() as i128;
+    let (cause, _) = phase_cause(ticks);
+    let text = format!(
+        "the counter stepped by {:.3} ms ({ticks:+} ticks) against the edges before capture {capture}: {cause}, or a halt in \
+         which it stood still",
+        by_ns / 1e6
+    );
+    CounterFault {
+        kind: FaultKind::PhaseStep,
+        edge: Some(edge),
+        capture: None,
+        size: Fixed::whole(ticks),
+        unit: "ticks",
+        cause,
+        text,
+    }
+}
+
+/// Where a phase step comes from, and what happened to the ticks.
+const fn phase_cause(ticks: i128) -> (&'static str, &'static str) {
+    match ticks {
+        ..=0 => ("dropped counts: the counter stood still for a while, or lost a carry", "lost"),
+        _ => ("added counts: the counter was set, or counted a glitch of its clock", "gained"),
     }
 }
 

@@ -11,6 +11,8 @@
 //! What the rate is known for is the counter's frequency at either end of the span: for white phase and white frequency
 //! noise that is its frequency at any time, for a random walk of frequency it is not.
 
+use serde::Serialize;
+
 use super::{Reading, student_975};
 
 /// Fewest equivalent degrees of freedom of a deviation that is believed.
@@ -30,7 +32,7 @@ const OFF_GRID: i128 = 8;
 const SPARSE: usize = 20;
 
 /// What the readings say about the stability of the counter's rate.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stability {
     /// Averaging time of the deviation, in seconds.
     pub tau_s: f64,
@@ -51,6 +53,21 @@ impl Stability {
     #[must_use]
     pub fn u_relative(&self) -> f64 {
         student_975(self.edf) * self.at_span
+    }
+
+    /// As the report says it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let noise = match self.alpha {
+            1.. => "white phase noise",
+            0 => "white frequency noise",
+            -1 => "flicker frequency noise",
+            ..=-2 => "a random walk of frequency",
+        };
+        format!(
+            "OADEV {:.3e} at {} s (n {}, edf {:.0}), {noise}; {:.3e} at the span",
+            self.oadev, self.tau_s, self.n, self.edf, self.at_span
+        )
     }
 
     /// Of readings, `picoseconds` being what the counter says of a difference of its half ticks. None where the span is too
