@@ -286,6 +286,38 @@ mod tests {
     }
 
     #[test]
+    fn the_ranks_of_a_medians_interval_are_those_of_the_sign_tests_table() {
+        // Two-sided 5 % of the sign test, as in any textbook's table: n, and the lower rank; the upper one mirrors it.
+        for (count, low) in
+            [(6, 1), (10, 2), (15, 4), (20, 6), (25, 8), (30, 10), (40, 14), (50, 18), (100, 40)]
+        {
+            assert_eq!(interval_ranks(count, 500), Some((low, count + 1 - low)), "{count}");
+        }
+        assert_eq!(interval_ranks(5, 500), None);
+    }
+
+    #[test]
+    fn the_ranks_of_an_interval_are_the_narrowest_that_hold_by_brute_force() {
+        for per_mille in [500, 900, 990, 999] {
+            let p = f64::from(per_mille) / 1000.0;
+            for count in [7_u64, 30, 64, 250, 999] {
+                // Of how many values below the percentile the chance is at most 2.5 %, term by term.
+                // Logarithms, since the first terms are smaller than any f64.
+                let mut term = count as f64 * (1.0 - p).ln();
+                let mut below = vec![term.exp()];
+                for k in 1..=count {
+                    term += ((count - k + 1) as f64 / k as f64 * p / (1.0 - p)).ln();
+                    below.push(below[k as usize - 1] + term.exp());
+                }
+                let low = (0..=count).find(|k| below[*k as usize] > 0.025).unwrap();
+                let high = (0..=count).find(|k| below[*k as usize] >= 0.975).unwrap() + 1;
+                let expected = (low >= 1 && high <= count).then_some((low, high));
+                assert_eq!(interval_ranks(count, per_mille), expected, "{count} values, {per_mille}");
+            }
+        }
+    }
+
+    #[test]
     fn the_mean_is_rounded_to_a_picosecond() {
         assert_eq!(mean_ps(&[1, 2]), Some(2));
         assert_eq!(mean_ps(&[-1, -2]), Some(-2));

@@ -15,6 +15,9 @@ use serde::Serialize;
 
 use super::{Reading, student_975};
 
+use crate::analysis::stability::{Deviation, Estimate, Prepared, edf, estimate};
+use crate::series::{MISSING_PS, Phase, Series};
+
 /// Fewest equivalent degrees of freedom of a deviation that is believed.
 const LEAST_FREEDOM: f64 = 10.0;
 /// Shortest averaging factor from which a slope can be told.
@@ -23,7 +26,7 @@ const LEAST_FACTOR: usize = 8;
 const SLOPE_OVER: [usize; 2] = [4, 16];
 /// So much steeper than estimated a slope is taken before it is rounded: one that is taken too shallow makes the
 /// uncertainty too small, one that is taken too steep only makes it larger.
-const STEEPER: f64 = 0.35;
+const STEEPER: f64 = 0.45;
 /// An excess over white phase noise shows from so many of its standard deviations on.
 const SHOWS: f64 = 4.0;
 /// A reading that lies further from the grid than this part of a period is no point of the series.
@@ -74,10 +77,11 @@ impl Stability {
     /// short for any averaging time with enough degrees of freedom, or the readings are on no even grid.
     #[must_use]
     pub fn of(readings: &[Reading], picoseconds: impl Fn(i128) -> i128) -> Option<Self> {
-        let (phase, tau0_s) = grid(readings, &picoseconds)?;
+        let series = grid(readings, &picoseconds)?;
+        let phase = Prepared::new(&series).ok()?;
         let (first, last) = (readings.first()?, readings.last()?);
         let span_s = (last.time_ps - first.time_ps) as f64 / 1e12;
-        let deviations = Deviations::new(&phase, tau0_s, picoseconds(2) as f64 * 1e-12)?;
+        let deviations = Deviations::new(&phase, picoseconds(2) as f64 * 1e-12)?;
         let longest = deviations.longest()?;
         let at = if deviations.shows(longest) {
             deviations.extended(longest)
@@ -85,21 +89,20 @@ impl Stability {
             deviations.at_a_quarter(phase.len())
         };
         let Reach { m, edf, alpha, white, excess, slope } = at?;
-        let tau_s = m as f64 * tau0_s;
+        let tau_s = m as f64 * phase.tau0_s();
         let further = (span_s / tau_s).max(1.0);
         let at_span = (white / (further * further) + excess * further.powi(slope)).sqrt();
-        let (oadev, n) = oadev(&phase, tau0_s, m)?;
-        Some(Self { tau_s, n: n as u64, oadev, edf, alpha, at_span })
+        let Estimate { n, value: oadev } = estimate(Deviation::Oadev, &phase, m)?;
+        Some(Self { tau_s, n, oadev, edf, alpha, at_span })
     }
 }
 
 /// Allan variances of one series.
 struct Deviations<'a> {
-    phase: &'a [f64],
-    tau0_s: f64,
+    phase: &'a Prepared<'a>,
     tick_s: f64,
     /// The Allan variance at the shortest averaging time, and its terms.
-    shortest: (f64, usize),
+    shortest: (f64, u64),
 }
 
 /// What is to be extended to the span: white phase noise and the excess over it, as variances at an averaging factor.
@@ -114,21 +117,23 @@ struct Reach {
 }
 
 impl<'a> Deviations<'a> {
-    fn new(phase: &'a [f64], tau0_s: f64, tick_s: f64) -> Option<Self> {
-        let (value, terms) = oadev(phase, tau0_s, 1)?;
-        Some(Self { phase, tau0_s, tick_s, shortest: (value * value, terms) })
+    fn new(phase: &'a Prepared<'a>, tick_s: f64) -> Option<Self> {
+        let Estimate { n, value } = estimate(Deviation::Oadev, phase, 1)?;
+        Some(Self { phase, tick_s, shortest: (value * value, n) })
     }
 
     /// The longest octave that has degrees of freedom enough whatever the noise is. None if it is too short.
     fn longest(&self) -> Option<usize> {
         let octaves = (0..usize::BITS - 2).map(|power| 1_usize << power);
-        let within = octaves.take_while(|m| 2 * m < self.phase.len());
-        let enough = |m: &usize| [0, -1, -2].iter().all(|alpha| self.freedom(*alpha, *m) >= LEAST_FREEDOM);
-        within.filter(enough).last().filter(|m| *m >= LEAST_FACTOR)
+        let within: Vec<usize> = octaves.take_while(|m| 2 * m < self.phase.len()).collect();
+        let enough = |m: &usize| [-2, -1, 0].iter().all(|alpha| self.freedom(*alpha, *m) >= LEAST_FREEDOM);
+        within.into_iter().rev().take_while(|m| *m >= LEAST_FACTOR).find(enough)
     }
 
+    /// Terms that gaps took away are as good as points that are not there.
     fn freedom(&self, alpha: i32, m: usize) -> f64 {
-        oadev(self.phase, self.tau0_s, m).map_or(0.0, |(_, terms)| freedom(alpha, m, terms + 2 * m))
+        let terms = estimate(Deviation::Oadev, self.phase, m).map_or(0, |one| one.n);
+        edf(Deviation::Oadev, alpha, m as u64, terms + 2 * m as u64).unwrap_or(0.0)
     }
 
     /// White phase noise at an averaging factor, as far as there is no other at the shortest.
@@ -137,7 +142,7 @@ impl<'a> Deviations<'a> {
     }
 
     fn excess(&self, m: usize) -> f64 {
-        oadev(self.phase, self.tau0_s, m).map_or(0.0, |(value, _)| value * value) - self.white(m)
+        estimate(Deviation::Oadev, self.phase, m).map_or(0.0, |one| one.value * one.value) - self.white(m)
     }
 
     /// The least excess that shows: white phase noise keeps half as many degrees of freedom as there are terms.
@@ -152,7 +157,7 @@ impl<'a> Deviations<'a> {
     /// Whether the excess is more than white phase noise, and more than quantisation can come to where it is not white: its
     /// second differences have a mean square of 16/12 of a tick's at most. Less of it has no slope of its own.
     fn rules(&self, m: usize) -> bool {
-        let quantisation = 2.0 / 3.0 * (self.tick_s / (m as f64 * self.tau0_s)).powi(2);
+        let quantisation = 2.0 / 3.0 * (self.tick_s / (m as f64 * self.phase.tau0_s())).powi(2);
         m > 1 && self.excess(m) > (1.5 * self.white(m)).max(quantisation)
     }
 
@@ -179,14 +184,13 @@ impl<'a> Deviations<'a> {
     }
 }
 
-/// The phase of the counter against the edges on an even grid, in seconds, NaN where no edge was paired; and the distance
-/// of two points.
-fn grid(readings: &[Reading], picoseconds: &impl Fn(i128) -> i128) -> Option<(Vec<f64>, f64)> {
+/// The phase of the counter against the edges on an even grid: missing where no edge was paired.
+fn grid(readings: &[Reading], picoseconds: &impl Fn(i128) -> i128) -> Option<Series> {
     let first = readings.first()?;
     let mut steps: Vec<i128> = readings.windows(2).map(|two| two[1].time_ps - two[0].time_ps).collect();
     steps.sort_unstable();
     let tau0 = *steps.get(steps.len() / 2).filter(|step| **step > 0)?;
-    let mut phase: Vec<f64> = Vec::with_capacity(readings.len());
+    let mut phase: Vec<i64> = Vec::with_capacity(readings.len());
     for reading in readings {
         let after = reading.time_ps - first.time_ps;
         let place = (after + tau0 / 2).div_euclid(tau0);
@@ -195,30 +199,9 @@ fn grid(readings: &[Reading], picoseconds: &impl Fn(i128) -> i128) -> Option<(Ve
         if !near || index < phase.len() {
             continue;
         }
-        phase.resize(index, f64::NAN);
-        phase.push((picoseconds(reading.half_ticks - first.half_ticks) - after) as f64 * 1e-12);
+        phase.resize(index, MISSING_PS);
+        phase.push(i64::try_from(picoseconds(reading.half_ticks - first.half_ticks) - after).ok()?);
     }
-    (phase.len() >= 3).then_some((phase, tau0 as f64 / 1e12))
-}
-
-/// The overlapping Allan deviation, and its terms: those that touch a missing point are left out.
-fn oadev(phase: &[f64], tau0_s: f64, m: usize) -> Option<(f64, usize)> {
-    let terms = (0..phase.len().checked_sub(2 * m)?)
-        .map(|start| phase[start + 2 * m] - 2.0 * phase[start + m] + phase[start])
-        .filter(|term| term.is_finite());
-    let (sum, count) = terms.fold((0.0, 0), |(sum, count), term| (sum + term * term, count + 1));
-    let tau = m as f64 * tau0_s;
-    (count > 0).then(|| ((sum / (2.0 * count as f64)).sqrt() / tau, count))
-}
-
-/// Equivalent degrees of freedom of the overlapping Allan deviation of so many points: NIST SP1065, table 5, for white
-/// frequency noise and what diverges more.
-fn freedom(alpha: i32, m: usize, points: usize) -> f64 {
-    let (n, m) = (points as f64, m as f64);
-    match alpha {
-        0.. => (3.0 * (n - 1.0) / (2.0 * m) - 2.0 * (n - 2.0) / n) * 4.0 * m * m / (4.0 * m * m + 5.0),
-        -1 if m < 2.0 => 2.0 * (n - 2.0).powi(2) / (2.3 * n - 4.9),
-        -1 => 5.0 * n * n / (4.0 * m * (n + 3.0 * m)),
-        ..=-2 => (n - 2.0) / m * ((n - 1.0).powi(2) - 3.0 * m * (n - 1.0) + 4.0 * m * m) / (n - 3.0).powi(2),
-    }
+    let missing = phase.iter().filter(|value| **value == MISSING_PS).count();
+    Some(Series { phase: Phase::Picoseconds(phase), tau0_s: tau0 as f64 / 1e12, missing })
 }
