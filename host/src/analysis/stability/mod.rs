@@ -13,12 +13,18 @@ mod edf;
 mod edf_tests;
 mod error;
 mod interval;
+#[cfg(test)]
+mod kernels_tests;
 mod mod_total;
+mod mtie;
 #[cfg(test)]
 mod nbs14_tests;
 mod noise;
 #[cfg(test)]
 mod noise_tests;
+#[cfg(test)]
+mod oracle;
+mod outliers;
 mod prepared;
 mod simd;
 #[cfg(test)]
@@ -169,10 +175,13 @@ pub struct Row {
 /// with gaps.
 #[must_use]
 pub fn estimate(deviation: Deviation, phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
+    if m == 0 {
+        return None;
+    }
     estimates(deviation, phase, &[m]).pop().flatten()
 }
 
-/// One deviation at each of a rising list of averaging factors: the same as [`estimate`] of each, in less time.
+/// One deviation at each of a rising list of averaging factors, 1 or more: the same as [`estimate`] of each, in less time.
 #[must_use]
 pub fn estimates(deviation: Deviation, phase: &Prepared<'_>, factors: &[usize]) -> Vec<Option<Estimate>> {
     match deviation {
@@ -183,7 +192,7 @@ pub fn estimates(deviation: Deviation, phase: &Prepared<'_>, factors: &[usize]) 
         | Deviation::Hdev
         | Deviation::Ohdev
         | Deviation::Tierms => allan::estimates(deviation, phase, factors),
-        Deviation::Mtie => vec![None; factors.len()],
+        Deviation::Mtie => mtie::estimates(phase, factors),
         Deviation::Totdev => each(factors, |m| total::totdev(phase, m)),
         Deviation::Mtotdev => each(factors, |m| mod_total::mtotdev(phase, m)),
         Deviation::Ttotdev => each(factors, |m| mod_total::ttotdev(phase, m)),
