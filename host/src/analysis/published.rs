@@ -2,7 +2,7 @@
 //! comes with a spread, so no difference from them can be tested.
 //!
 //! Sources:
-//! * `ctime`: Jeff Layton, "[PATCH] timekeeping: move multigrain ctime floor handling into timekeeper", linux-fsdevel,
+//! * `ctime`: Jeff Layton, patch "timekeeping: move multigrain ctime floor handling into timekeeper", linux-fsdevel,
 //!   2024-09-11, Message-Id 20240911-mgtime-v1-1-e4aedf1d0d15@kernel.org: averages of will-it-scale's pipe1_threads on
 //!   v6.11-rc7, with the mgtime series, and with that patch. Neither the machine nor the time that they took is stated.
 //! * `path`: as published with the patches that let arm64 read its counter inline in `ktime_get_snapshot_id()`, for a polled
