@@ -4,8 +4,8 @@
 //! taken of how late the counter is. A phase step shows between two neighbouring blocks, beside the slopes on either
 //! side; a frequency step between the slopes over two blocks before and two behind. Each of the two is compared with its
 //! own median over all blocks: `10 + 240 / blocks` times as much is a step. Whatever the edges scatter by is in that
-//! median, so that no jitter crosses the threshold: with white and flicker phase noise, white and flicker frequency
-//! noise and a random walk of frequency fewer than one clean run in 1000 has a step (simulated, see `simulation`).
+//! median, so that no jitter crosses the threshold: with white phase noise, white frequency noise and a random walk of
+//! frequency fewer than one clean run in 1000 has a step (`simulation` runs them; flicker noise is not among them).
 //! Of the two, what explains more is named, taken out, and the search goes on.
 
 use super::{CounterRate, Reading};
