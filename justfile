@@ -40,7 +40,7 @@ bless: build
 
 # Tests against public data that is kept beside the tree, not in it
 conformance:
-    cargo test --quiet -p ppsrig --test conformance_receivers -- --ignored
+    cargo test --quiet -p ppsrig --test conformance_receivers --test conformance_stability -- --ignored
 
 # What CI does; its run is a slow one, which holds on a busy machine
 ci: lint test loom (bench "--rate" "2" "--width-ms" "250" "--edges" "10") conformance
