@@ -4,12 +4,13 @@
 //! are the same however the bytes were cut into reads. A decoder never fails and never panics: what cannot be read
 //! becomes an event that says so, since the ledger needs it. `raw_log` is read whole, from a file.
 
+pub mod interval_counter;
 pub mod link;
 pub mod nmea;
+pub mod picoseconds;
 pub mod raw_log;
 pub mod receiver;
 pub mod scpi;
 mod splitter;
-pub mod ticc;
 pub mod ubx;
 pub mod utc;
