@@ -221,11 +221,9 @@ pub fn forget_foreign_echoes(stamps: &mut EdgeStamps, rows: &[EdgeRow], anchor: 
             let (half_ticks, _) = row.capture?.echo_half_ticks()?;
             let by_counter = anchor.seconds_after(half_ticks) * PS_PER_S as f64;
             let allowed = FOREIGN_PS + echo.half_width().map_or(0.0, |width| width.0 as f64);
-            let time = match echo {
-                Echo::Stamp(stamp) => stamp.time.0,
-                // The edge's nominal time will do for a millisecond.
-                Echo::Interval(reading) => i128::from(row.gpst_ns?) * 1000 + reading.time.0,
-            };
+            // An interval is no place: the instrument itself measured it from this edge.
+            let Echo::Stamp(stamp) = echo else { return None };
+            let time = stamp.time.0;
             let after = time - *origin.get_or_insert(time);
             Some((edge, after as f64 - by_counter, allowed))
         })

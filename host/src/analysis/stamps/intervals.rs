@@ -15,10 +15,10 @@ use crate::units::{PS_PER_S, Picos};
 
 /// Edges closer than this cannot be told apart by the arrival of their readings, in picoseconds.
 const APART_PS: i128 = PS_PER_S / 2;
-/// A reading may reach the host so much later than it was complete, or seem earlier since the host's clock is placed
-/// by the board's records, which are late themselves.
-const LATE_PS: i128 = 400_000_000_000;
-const EARLY_PS: i128 = 50_000_000_000;
+/// A reading may reach the host by half a period later than it was complete. It may seem a quarter of one early, since
+/// the host's clock is placed by the board's records, which are late themselves. What lies between could be either.
+const LATE_PART: i128 = 2;
+const EARLY_PART: i128 = 4;
 
 /// The edges of a burst.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +47,9 @@ pub(super) fn find(
         let IntervalEvent::Interval(reading) = event.event else { continue };
         let complete = i128::from(event.at.0) * 1000 - grid.anchor.host_minus_gps_ns * 1000;
         let after = complete - reading.time.0.max(0) - grid.start_ps;
-        let edge = (after + EARLY_PS).div_euclid(grid.period_ps);
-        let late = after - edge * grid.period_ps;
-        let Some(edge) = u32::try_from(edge).ok().filter(|&edge| edge < grid.edges && late <= LATE_PS) else {
+        let edge = (after + grid.period_ps / EARLY_PART).div_euclid(grid.period_ps);
+        let soon_enough = after - edge * grid.period_ps <= grid.period_ps / LATE_PART;
+        let Some(edge) = u32::try_from(edge).ok().filter(|&edge| edge < grid.edges && soon_enough) else {
             continue;
         };
         found.entry(edge).and_modify(|known| *known = None).or_insert(Some(reading));
