@@ -4,6 +4,9 @@
 //! are the same however the bytes were cut into reads. A decoder never fails and never panics: what cannot be read
 //! becomes an event that says so, since the ledger needs it. `raw_log` is read whole, from a file.
 
+pub mod calendar;
+pub mod gpsdo;
+mod jackson;
 pub mod link;
 pub mod nmea;
 pub mod raw_log;
@@ -11,5 +14,6 @@ pub mod receiver;
 pub mod scpi;
 mod splitter;
 pub mod ticc;
+pub mod tsip;
 pub mod ubx;
 pub mod utc;

@@ -54,6 +54,9 @@ impl Reference {
         let decoder = match driver {
             ReferenceDriver::Nmea => ReceiverDecoder::nmea(),
             ReferenceDriver::Ubx => ReceiverDecoder::ubx(),
+            ReferenceDriver::Tsip => ReceiverDecoder::tsip(),
+            ReferenceDriver::HpScpi => ReceiverDecoder::hp_scpi(),
+            ReferenceDriver::Jackson => ReceiverDecoder::jackson(),
         };
         Self { port, decoder, bytes: 0, messages: 0, void: None, refused: None, last: None, last_trust: None }
     }
@@ -131,6 +134,10 @@ impl Reference {
                 }
                 ReferenceEvent::Void { source } => self.void = Some(source),
                 ReferenceEvent::Refused { reason } => self.refused = Some(reason),
+                ReferenceEvent::State(state) if state.trust != Trust::NotStated => {
+                    self.last_trust = Some(state.trust);
+                }
+                ReferenceEvent::State(_) | ReferenceEvent::Leap(_) | ReferenceEvent::WrongEpoch(_) => {}
             }
         }
         Ok(true)
