@@ -35,7 +35,7 @@ pub enum Family {
 pub struct Query {
     /// Without its line end.
     pub text: &'static str,
-    /// Asked in one of so many rounds; a round begins once a second.
+    /// Asked in one of so many rounds.
     pub every: u32,
     answer: Answer,
 }
@@ -86,6 +86,17 @@ impl Family {
         match self {
             Self::Hp => HP,
             Self::Jackson => JACKSON,
+        }
+    }
+
+    /// Milliseconds from one round of questions to the next. A time code names the next pulse and is sent when it is asked
+    /// for: asked a little less often than once a second, it comes at every phase of the second in turn, and the earliest
+    /// of twenty stands near the pulse before; and no second is named twice.
+    #[must_use]
+    pub const fn round_ms(self) -> u64 {
+        match self {
+            Self::Hp => 1070,
+            Self::Jackson => 1000,
         }
     }
 

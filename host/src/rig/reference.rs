@@ -56,7 +56,7 @@ pub struct Reference {
 #[derive(Debug)]
 enum Line {
     /// It speaks by itself.
-    Heard { port: Port, decoder: ReceiverDecoder },
+    Heard { port: Box<Port>, decoder: Box<ReceiverDecoder> },
     /// It answers.
     Asked(Asked),
 }
@@ -66,7 +66,7 @@ impl Reference {
     #[must_use]
     pub fn new(port: Port, driver: ReferenceDriver) -> Self {
         let address = port.address().to_owned();
-        let heard = |port, decoder| Line::Heard { port, decoder };
+        let heard = |port, decoder| Line::Heard { port: Box::new(port), decoder: Box::new(decoder) };
         let line = match driver {
             ReferenceDriver::Nmea => heard(port, ReceiverDecoder::nmea()),
             ReferenceDriver::Ubx => heard(port, ReceiverDecoder::ubx()),

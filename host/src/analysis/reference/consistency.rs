@@ -155,7 +155,8 @@ fn lasts(messages: &[Message<'_>], position: usize, by: i64) -> bool {
     let behind = &messages[position..messages.len().min(position + LOOK_BACK)];
     match (earliest(before), earliest(behind)) {
         (Some(before), Some(after)) if behind.len() > 2 => {
-            (before - after - i128::from(by) * SECOND).abs() < WHOLE
+            let source = messages[position].1.source;
+            (before - after - i128::from(by) * SECOND).abs() < WHOLE + wander(source)
         }
         _ => false,
     }
@@ -228,6 +229,14 @@ fn offset(at: HostNanos, message: &TimeMessage) -> i128 {
     i128::from(at.0) - i128::from(message.second.0) * SECOND
 }
 
+/// A time code that is sent when it is asked for stands anywhere in the second before its pulse.
+const fn wander(source: TimeSource) -> i128 {
+    match source {
+        TimeSource::HpTimeCode => SECOND,
+        _ => 0,
+    }
+}
+
 /// Steps in the seconds that one source names, each with the position of the first message behind it.
 fn steps(messages: &[Message<'_>]) -> Vec<(usize, Step)> {
     let mut found = Vec::new();
@@ -258,7 +267,8 @@ fn steps(messages: &[Message<'_>]) -> Vec<(usize, Step)> {
         }
         let offset = offset(at, message);
         let recent = &on_time[on_time.len().saturating_sub(LOOK_BACK)..];
-        if let Some(&earliest) = recent.iter().min().filter(|&&earliest| offset < earliest - HALF) {
+        let early = HALF + wander(message.source);
+        if let Some(&earliest) = recent.iter().min().filter(|&&earliest| offset < earliest - early) {
             let expected = by_clock(earliest);
             let reason = format!("{name} named second {} when it was {}", message.second.0, expected.0);
             step(expected, message.second.0.saturating_sub(expected.0), reason);

@@ -1,4 +1,4 @@
-//! Asks a reference that says nothing by itself: a round of questions a second, one open at a time, each with a deadline.
+//! Asks a reference that says nothing by itself: a round of questions every second or so, one open at a time, each with a deadline.
 //!
 //! In a thread of its own, since a round must not wait for a board that is being loaded: a reference that is not asked is
 //! silent, and silence is a loss of lock. The answers' bytes are recorded by the port like all others, and so are the
@@ -17,7 +17,6 @@ use crate::formats::receiver::ReceiverDecoder;
 use crate::rig::port::{Port, PortError};
 use crate::rig::watch::Deadline;
 
-const ROUND: Duration = Duration::from_secs(1);
 /// A status screen takes two seconds, and a time code waits for its second.
 const ANSWER_ALLOWED: Duration = Duration::from_secs(4);
 /// How long the thread may take to notice that it shall end.
@@ -156,10 +155,10 @@ impl Asking {
             if now < self.next_round {
                 return Ok(());
             }
-            let due = |query: &&Query| self.round % query.every == 0;
+            let due = |query: &&Query| self.round.is_multiple_of(query.every);
             self.queue = self.family.queries().iter().filter(due).copied().collect();
             self.round = self.round.wrapping_add(1);
-            self.next_round = now.max(self.next_round + ROUND);
+            self.next_round = now.max(self.next_round + Duration::from_millis(self.family.round_ms()));
         }
         if let Some(query) = self.queue.pop_front() {
             self.send(query.text)?;
