@@ -24,6 +24,8 @@ pub mod placement;
 mod properties;
 pub mod rate;
 pub mod reference;
+#[cfg(test)]
+mod reference_faults;
 pub mod row;
 pub mod sawtooth;
 pub mod seconds;

@@ -188,7 +188,7 @@ fn beside_leap_seconds(steps: &[Step], events: &[Stamped<ReferenceEvent>]) -> Ve
     for step in steps.iter().filter(|step| step.kind == StepKind::Leap) {
         off += step.by.signum();
         match open.take() {
-            Some(from) if off == 0 => stretch(from, step.expected.plus(1)),
+            Some(from) if off == 0 => stretch(from, step.expected),
             from => open = from.or((off != 0).then_some(step)),
         }
     }
