@@ -10,6 +10,7 @@ use super::figure::Figure;
 use super::latency::{Latencies, latencies};
 use super::rate::CounterRate;
 use super::row::{EdgeRow, add_up};
+use super::sawtooth::sawtooth;
 use super::seconds::Reference;
 use super::session::{Context, Session, judge};
 use super::verdict::{Verdict, verdict};
@@ -34,6 +35,8 @@ pub struct EdgeAnalysis {
     pub probe_operations: u64,
     /// The rule by which an edge got its second.
     pub second_rule: String,
+    /// What is worth saying of the reference beside the ledger.
+    pub reference_notes: Vec<String>,
     /// Why the recording is partial, if it is.
     pub partial: Option<String>,
     /// What it comes to.
@@ -69,12 +72,19 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         figures: Vec::new(),
         probe_operations,
         second_rule: reference.rule(),
+        reference_notes: reference_notes(record, recording, reference),
         partial: whole.partial.map(str::to_owned),
         verdict: Verdict::nothing(),
     };
     analysis.figures = super::figures::figures(&analysis, record);
     analysis.verdict = verdict(&analysis, record);
     analysis
+}
+
+fn reference_notes(record: &RunRecord, recording: &Recording, reference: &dyn Reference) -> Vec<String> {
+    let mut notes = reference.notes();
+    notes.extend(sawtooth(record, recording, reference).map(|sawtooth| sawtooth.sentence()));
+    notes
 }
 
 fn sessions(context: Context<'_>, windows: &[Window], captures: &[WindowCaptures]) -> Vec<Session> {

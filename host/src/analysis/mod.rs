@@ -24,7 +24,10 @@ pub mod placement;
 mod properties;
 pub mod rate;
 pub mod reference;
+#[cfg(test)]
+mod reference_faults;
 pub mod row;
+pub mod sawtooth;
 pub mod seconds;
 pub mod session;
 pub mod stability;

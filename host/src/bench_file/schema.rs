@@ -12,7 +12,7 @@ use super::place::{self, Chip, Port};
 use super::section::{Found, Section, Source, flag, integer, name, text, texts};
 use super::{
     BenchFile, Board, BringUp, CommandBy, EdgeName, Generator, GeneratorDriver, IntervalCounter,
-    IntervalCounterDriver, Limits, Problem, Reference, ReferenceDriver, Wiring,
+    IntervalCounterDriver, Limits, Problem, Reference, ReferenceDriver, WeekRollover, Wiring,
 };
 use crate::units::Hertz;
 
@@ -22,6 +22,8 @@ const HERTZ: RangeInclusive<i64> = 1_000..=10_000_000_000;
 const WIDTH_MS: RangeInclusive<i64> = 1..=999;
 /// Up to a day: nobody waits longer for a receiver to settle.
 const SECONDS: RangeInclusive<i64> = 0..=86_400;
+/// Up to a second: further off a pulse begins another one.
+const OFFSET_NS: RangeInclusive<i64> = 1..=1_000_000_000;
 const EDGES: RangeInclusive<i64> = 0..=u32::MAX as i64;
 /// Up to a second.
 const UNCERTAINTY_PS: RangeInclusive<i64> = 0..=1_000_000_000_000;
@@ -132,18 +134,31 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
 }
 
 fn reference(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> Option<Reference> {
-    let drivers = name(&[("nmea", ReferenceDriver::Nmea), ("ubx", ReferenceDriver::Ubx)]);
-    let driver = section.required("driver", "nmea or ubx", drivers);
+    let drivers = name(&[
+        ("nmea", ReferenceDriver::Nmea),
+        ("ubx", ReferenceDriver::Ubx),
+        ("tsip", ReferenceDriver::Tsip),
+        ("hp-scpi", ReferenceDriver::HpScpi),
+        ("jackson", ReferenceDriver::Jackson),
+    ]);
+    let driver = section.required("driver", "nmea, ubx, tsip, hp-scpi or jackson", drivers);
     let port = port(section, "port", "reference", place, ties);
     let baud = section.optional("baud", integer(BAUD));
     let settle_s = section.optional("settle-s", integer(SECONDS));
     let guard_s = section.optional("guard-s", integer(SECONDS));
+    let max_offset_ns = section.optional("max-offset-ns", integer(OFFSET_NS));
+    let rollovers = name(&[("refuse", WeekRollover::Refuse), ("correct", WeekRollover::Correct)]);
+    let week_rollover = section.optional("week-rollover", rollovers);
+    let disciplined = section.optional("disciplined", flag);
     Some(Reference {
         driver: driver?.value,
         port: port?,
         baud: baud.map_or(super::default_baud(), |found| found.value),
         settle_s: settle_s.map_or(super::default_settle(), |found| found.value),
         guard_s: guard_s.map_or(super::default_guard(), |found| found.value),
+        max_offset_ns: max_offset_ns.map_or(super::default_max_offset(), |found| found.value),
+        week_rollover: or_default(week_rollover),
+        disciplined: or_default(disciplined),
     })
 }
 

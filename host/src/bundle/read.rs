@@ -8,8 +8,9 @@ use thiserror::Error;
 
 use super::check::contradiction;
 use super::{Instrument, names};
-use crate::bench_file::{IntervalCounterDriver, ReferenceDriver};
+use crate::bench_file::{IntervalCounterDriver, ReferenceDriver, WeekRollover};
 use crate::events::{Recording, RigEvent, Stamped};
+use crate::formats::calendar::{self, HostClock};
 use crate::formats::interval_counter::IntervalCounterDecoder;
 use crate::formats::link::LinkDecoder;
 use crate::formats::raw_log::{self, Direction, RawLog, RawLogError};
@@ -121,6 +122,7 @@ pub fn read(dir: &Path) -> Result<Contents, ReadError> {
             Err(source) => return Err(ReadError::File { path, source }),
         }
     }
+    contents.examine_dates();
     Ok(contents)
 }
 
@@ -202,9 +204,30 @@ impl Contents {
         let mut decoder = match driver {
             ReferenceDriver::Nmea => ReceiverDecoder::nmea(),
             ReferenceDriver::Ubx => ReceiverDecoder::ubx(),
+            ReferenceDriver::Tsip => ReceiverDecoder::tsip(),
+            ReferenceDriver::HpScpi => ReceiverDecoder::hp_scpi(),
+            ReferenceDriver::Jackson => ReceiverDecoder::jackson(),
         };
-        self.recording.reference = decode(log, &mut decoder, ReceiverDecoder::push);
-        self.recording.reference.extend(decoder.finish());
+        let events = &mut self.recording.reference;
+        for record in &log.records {
+            match record.direction {
+                Direction::Rx => events.extend(decoder.push(&record.payload, record.at)),
+                Direction::Tx => decoder.sent(&record.payload),
+                Direction::Did => {}
+            }
+        }
+        events.extend(decoder.finish());
+    }
+
+    /// What the dates of the reference tell, once the host's clock is known.
+    fn examine_dates(&mut self) {
+        let host = self.recording.rig.iter().find_map(|event| match event.event {
+            RigEvent::HostClock { unix_s } => Some(HostClock { at: event.at, unix_s }),
+            _ => None,
+        });
+        let policy = self.record.as_ref().map(|record| record.bench.reference.week_rollover);
+        let correct = policy == Some(WeekRollover::Correct);
+        calendar::examine(&mut self.recording.reference, host, correct);
     }
 }
 

@@ -76,6 +76,9 @@ fn reference(bench: &BenchFile) -> String {
     let driver = match reference.driver {
         ReferenceDriver::Nmea => "NMEA",
         ReferenceDriver::Ubx => "UBX with TIM-TP",
+        ReferenceDriver::Tsip => "TSIP",
+        ReferenceDriver::HpScpi => "HP SCPI",
+        ReferenceDriver::Jackson => "Jackson Labs",
     };
     format!("{driver} on {}, settles {} s, guard {} s", reference.port, reference.settle_s, reference.guard_s)
 }

@@ -4,7 +4,10 @@
 //! are the same however the bytes were cut into reads. A decoder never fails and never panics: what cannot be read
 //! becomes an event that says so, since the ledger needs it. `raw_log` is read whole, from a file.
 
+pub mod calendar;
+pub mod gpsdo;
 pub mod interval_counter;
+mod jackson;
 pub mod link;
 pub mod nmea;
 pub mod picoseconds;
@@ -12,5 +15,6 @@ pub mod raw_log;
 pub mod receiver;
 pub mod scpi;
 mod splitter;
+pub mod tsip;
 pub mod ubx;
 pub mod utc;

@@ -36,6 +36,9 @@ struct Summary<'a> {
     provenance: ProvenanceJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     second_rule: Option<&'a str>,
+    /// What is worth saying of the reference beside the ledger.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    reference_notes: &'a [String],
     bring_up: &'a str,
     probe_transactions: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,6 +158,7 @@ pub fn summary_json(record: &RunRecord, analysis: &Analysis) -> String {
         clock: Some(record.plan.clock).filter(|_| analysis.path.is_some() || analysis.ctime.is_some()),
         provenance: provenance(&record.provenance),
         second_rule: edge.map(|edge| edge.second_rule.as_str()),
+        reference_notes: edge.map_or(&[], |edge| &edge.reference_notes),
         bring_up: &record.conditions.bring_up,
         probe_transactions: analysis.probe_operations(),
         counter_rate: edge.map(|edge| rates(record, edge)),

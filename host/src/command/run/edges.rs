@@ -11,6 +11,7 @@ use super::record::{Logs, Recording};
 use crate::analysis::{RateCheck, check_rate, seconds};
 use crate::bench_file::{BenchFile, GeneratorDriver};
 use crate::bundle;
+use crate::events::RigEvent;
 use crate::plan::RunRecord;
 use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::{Link, Needs, Work};
@@ -40,6 +41,7 @@ impl<'a> Edges<'a> {
         progress: &Progress,
     ) -> anyhow::Result<Self> {
         let (mut rig, generator) = open(recording, bench, image, logs)?;
+        logs.rig.did(&RigEvent::HostClock { unix_s: jiff::Timestamp::now().as_second() });
         let first = rig.reference.first_message(FIRST_MESSAGE, recording.watch)?;
         progress.line(&format!("reference: GPS second {}", first.second.0));
         Ok(Self { recording, rig, generator })
