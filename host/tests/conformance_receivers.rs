@@ -263,7 +263,7 @@ fn sentences_split_at_odd_places(collection: &Collection) {
 fn ticc_loopback(collection: &Collection) {
     let bytes = collection.recording("counter/ticc_rev_d_loopback_chA_debug.txt");
     let stamps = |read_size: usize| {
-        let mut decoder = IntervalCounterDecoder::new(IntervalCounterDriver::Ticc, ['A', 'B']);
+        let mut decoder = IntervalCounterDecoder::new(IntervalCounterDriver::Ticc, ['A', 'B'], false);
         let events = bytes.chunks(read_size).flat_map(|read| decoder.push(read, HostNanos(0)));
         let time = |event| match event {
             IntervalEvent::Stamp(stamp) => stamp.time.0,

@@ -37,6 +37,8 @@ pub struct EdgeAnalysis {
     pub second_rule: String,
     /// What is worth saying of the reference beside the ledger.
     pub reference_notes: Vec<String>,
+    /// The same of the interval counter.
+    pub interval_counter_notes: Vec<String>,
     /// Why the recording is partial, if it is.
     pub partial: Option<String>,
     /// What it comes to.
@@ -73,6 +75,7 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         probe_operations,
         second_rule: reference.rule(),
         reference_notes: reference_notes(record, recording, reference),
+        interval_counter_notes: super::stamps::notes(recording),
         partial: whole.partial.map(str::to_owned),
         verdict: Verdict::nothing(),
     };

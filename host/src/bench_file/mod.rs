@@ -208,6 +208,14 @@ pub struct IntervalCounter {
     pub states_half_width: bool,
 }
 
+impl IntervalCounter {
+    /// Whether it is the reference receiver itself, which stamps edges on the port that the reference has.
+    #[must_use]
+    pub fn is_reference(&self, reference: &Reference) -> bool {
+        self.driver == IntervalCounterDriver::TimTm2 && self.port == reference.port
+    }
+}
+
 /// What is wired to what, and how long the wires are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]

@@ -44,6 +44,8 @@ struct Ties {
     /// A value with `@run` in it.
     in_run: Vec<usize>,
     echo: Option<Found<bool>>,
+    /// The interval counter is a receiver, which may be the reference.
+    marks_by_reference: bool,
 }
 
 /// Reads a bench from its text. `exists` tells whether a file that it names is there.
@@ -173,6 +175,7 @@ fn interval_counter(
     let port = port(section, "port", "interval-counter", place, ties);
     let baud = section.optional("baud", integer(BAUD));
     let driver = driver?.value;
+    ties.marks_by_reference = driver == IntervalCounterDriver::TimTm2;
     // What one reading of another instrument is worth depends on its inputs' noise: nobody but its owner can say.
     let uncertainty_ps = match driver {
         IntervalCounterDriver::Ticc => section
@@ -306,7 +309,11 @@ fn port(
 
 fn check_ties(source: &mut Source<'_>, ties: &Ties, has_counter: bool, has_bring_up: bool) {
     for (index, (table, found)) in ties.ports.iter().enumerate() {
-        if let Some((other, _)) = ties.ports[..index].iter().find(|(_, other)| other.value == found.value) {
+        let taken = ties.ports[..index].iter().find(|(_, other)| other.value == found.value);
+        // A receiver's time marks come on the port of its other messages.
+        let shared =
+            |other: &str| ties.marks_by_reference && (other, *table) == ("reference", "interval-counter");
+        if let Some((other, _)) = taken.filter(|(other, _)| !shared(other)) {
             source
                 .report(found.line, format!("[{table}] port `{}` is that of [{other}] already", found.value));
         }

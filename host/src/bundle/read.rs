@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::check::contradiction;
 use super::{Instrument, names};
-use crate::bench_file::{IntervalCounterDriver, ReferenceDriver, WeekRollover};
+use crate::bench_file::{EdgeName, IntervalCounterDriver, ReferenceDriver, WeekRollover};
 use crate::events::{Recording, RigEvent, Stamped};
 use crate::formats::calendar::{self, HostClock};
 use crate::formats::interval_counter::IntervalCounterDecoder;
@@ -148,7 +148,10 @@ impl Contents {
     /// has an interval counter.
     fn needs(&self, instrument: Instrument) -> bool {
         let edges = |record: &RunRecord| record.plan.measure.contains(&Measurement::Edge);
-        let has_counter = |record: &RunRecord| record.bench.interval_counter.is_some();
+        let has_counter = |record: &RunRecord| {
+            let counter = record.bench.interval_counter.as_ref();
+            counter.is_some_and(|counter| !counter.is_reference(&record.bench.reference))
+        };
         match instrument {
             Instrument::Link | Instrument::Rig => true,
             Instrument::IntervalCounter => {
@@ -176,7 +179,13 @@ impl Contents {
                 self.recording.board = decode(&log, &mut LinkDecoder::new(), LinkDecoder::push);
             }
             Instrument::Rig => self.recording.rig = rig_events(&log, path)?,
-            Instrument::Reference => self.take_reference(&log),
+            Instrument::Reference => {
+                self.take_reference(&log);
+                if self.reference_stamps_edges() {
+                    self.take_interval_counter(&log);
+                }
+            }
+            Instrument::IntervalCounter if self.reference_stamps_edges() => {}
             Instrument::IntervalCounter => self.take_interval_counter(&log),
             Instrument::Generator => {}
         }
@@ -185,10 +194,12 @@ impl Contents {
 
     /// What was sent to it decides what an answer means, so both directions are read.
     fn take_interval_counter(&mut self, log: &RawLog) {
-        let declared = self.record.as_ref().and_then(|record| record.bench.interval_counter.as_ref());
-        let (driver, channels) = declared
+        let bench = self.record.as_ref().map(|record| &record.bench);
+        let counter = bench.and_then(|bench| bench.interval_counter.as_ref());
+        let falling = bench.is_some_and(|bench| bench.generator.edge == EdgeName::Falling);
+        let (driver, channels) = counter
             .map_or((IntervalCounterDriver::Ticc, ['A', 'B']), |counter| (counter.driver, counter.channels));
-        let mut decoder = IntervalCounterDecoder::new(driver, channels);
+        let mut decoder = IntervalCounterDecoder::new(driver, channels, falling);
         for record in &log.records {
             match record.direction {
                 Direction::Tx => decoder.sent(&record.payload),
@@ -196,6 +207,14 @@ impl Contents {
                 Direction::Did => {}
             }
         }
+    }
+
+    /// Whether the reference's recording holds the interval counter's readings too.
+    fn reference_stamps_edges(&self) -> bool {
+        let bench = self.record.as_ref().map(|record| &record.bench);
+        bench.is_some_and(|bench| {
+            bench.interval_counter.as_ref().is_some_and(|counter| counter.is_reference(&bench.reference))
+        })
     }
 
     fn take_reference(&mut self, log: &RawLog) {

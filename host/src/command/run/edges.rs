@@ -77,6 +77,7 @@ fn open(
         .context("cannot open the reference")?;
     let interval_counter = match &bench.interval_counter {
         None => None,
+        Some(counter) if counter.is_reference(&bench.reference) => None,
         Some(counter) => {
             let port = Port::open(&counter.port, counter.baud, logs.interval_counter.clone())
                 .context("cannot open the interval counter")?;
