@@ -103,3 +103,6 @@ fn refused(line: &str, what: &str) -> IntervalEvent {
     let shown: String = line.chars().take(40).collect();
     IntervalEvent::Refused { reason: format!("`{}`: {what}", shown.escape_debug()) }
 }
+
+#[cfg(test)]
+mod tests;
