@@ -11,6 +11,7 @@ use super::fixed::Fixed;
 use super::latency::{Latencies, latencies};
 use super::rate::CounterRate;
 use super::row::{EdgeRow, add_up};
+use super::sawtooth::sawtooth;
 use super::seconds::{Reference, past_leap_table};
 use super::session::{Context, Session, judge};
 use super::verdict::{Verdict, verdict};
@@ -38,6 +39,10 @@ pub struct EdgeAnalysis {
     pub second_rule: String,
     /// What is to be said of the table of leap seconds, where the run is past its end.
     pub leap_table: Option<String>,
+    /// What is worth saying of the reference beside the ledger.
+    pub reference_notes: Vec<String>,
+    /// The same of the interval counter.
+    pub interval_counter_notes: Vec<String>,
     /// Why the recording is partial, if it is.
     pub partial: Option<String>,
     /// What it comes to.
@@ -88,12 +93,20 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         probe_operations,
         second_rule: reference.rule(),
         leap_table: past_leap_table(&record.provenance.started_utc),
+        reference_notes: reference_notes(record, recording, reference),
+        interval_counter_notes: super::stamps::notes(recording),
         partial: whole.partial.map(str::to_owned),
         verdict: Verdict::nothing(),
     };
     analysis.figures = super::figures::figures(&analysis, record);
     analysis.verdict = verdict(&analysis, record);
     analysis
+}
+
+fn reference_notes(record: &RunRecord, recording: &Recording, reference: &dyn Reference) -> Vec<String> {
+    let mut notes = reference.notes();
+    notes.extend(sawtooth(record, recording, reference).map(|sawtooth| sawtooth.sentence()));
+    notes
 }
 
 fn sessions(context: Context<'_>, windows: &[Window], captures: &[WindowCaptures]) -> Vec<Session> {

@@ -25,7 +25,10 @@ mod properties;
 pub mod published;
 pub mod rate;
 pub mod reference;
+#[cfg(test)]
+mod reference_faults;
 pub mod row;
+pub mod sawtooth;
 pub mod seconds;
 pub mod session;
 pub mod stability;

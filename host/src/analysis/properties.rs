@@ -13,7 +13,7 @@ use super::seconds::recorded;
 use super::synthetic::Scene;
 use crate::events::{
     BoardEvent, Burst, IntervalChannel, IntervalEvent, IntervalStamp, Recording, ReferenceEvent, RigEvent,
-    Stamped, TimeMessage, TimeSource, Trust,
+    Stamped, TimeMessage, TimeScale, TimeSource, Trust,
 };
 use crate::units::{GpsSecond, HostNanos, Picos};
 
@@ -256,7 +256,13 @@ fn reference_event() -> impl Strategy<Value = ReferenceEvent> {
         1 => Just(Trust::NotStated)
     ];
     (source, second, trust, option::of(any::<i32>())).prop_map(|(source, second, trust, qerr_ps)| {
-        ReferenceEvent::Time(TimeMessage { source, second: GpsSecond(second), trust, qerr_ps })
+        ReferenceEvent::Time(TimeMessage {
+            source,
+            second: GpsSecond(second),
+            trust,
+            qerr_ps,
+            scale: TimeScale::Gps,
+        })
     })
 }
 

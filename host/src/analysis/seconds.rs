@@ -6,7 +6,7 @@ use ppsrig_wire::FromBoard;
 
 use super::class::Class;
 use super::label::{SECOND_RULE, SecondLabels};
-use super::reference::{ReferenceState, ReferenceTimeline};
+use super::reference::{Demands, ReferenceState, ReferenceTimeline, notes};
 use crate::events::{BoardEvent, Recording, RigEvent};
 use crate::plan::RunRecord;
 use crate::units::{GpsSecond, HostNanos, LEAP_TABLE_END, Nanos};
@@ -28,6 +28,11 @@ pub trait Reference {
 
     /// The rule behind [`Reference::label`], as a sentence for the report.
     fn rule(&self) -> String;
+
+    /// What is worth saying of it beside the ledger.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The reference as it was recorded.
@@ -35,20 +40,22 @@ pub trait Reference {
 pub struct Recorded {
     labels: SecondLabels,
     timeline: ReferenceTimeline,
+    notes: Vec<String>,
 }
 
 /// What a recording says of its reference.
 #[must_use]
 pub fn recorded(record: &RunRecord, recording: &Recording) -> Recorded {
     let reference = &record.bench.reference;
+    let demands = Demands {
+        settle_s: reference.settle_s,
+        guard_s: reference.guard_s,
+        max_offset_ns: reference.max_offset_ns,
+    };
     Recorded {
-        labels: SecondLabels::new(&recording.reference),
-        timeline: ReferenceTimeline::new(
-            &recording.reference,
-            needed_until(recording),
-            reference.settle_s,
-            reference.guard_s,
-        ),
+        labels: SecondLabels::new(&recording.reference, reference.is_disciplined()),
+        timeline: ReferenceTimeline::new(&recording.reference, needed_until(recording), demands),
+        notes: notes(&recording.reference),
     }
 }
 
@@ -84,6 +91,10 @@ impl Reference for Recorded {
 
     fn qerr_ps(&self, second: GpsSecond) -> Option<i32> {
         self.labels.qerr_ps(second)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn rule(&self) -> String {

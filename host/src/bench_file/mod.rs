@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Hertz;
 
+pub use crate::names::IntervalCounterDriver;
 pub use expand::ExpandError;
 pub use place::{Chip, Port};
 pub use read::{BenchFileError, Problem, Problems, parse, read};
@@ -139,6 +140,34 @@ pub struct Reference {
     /// Seconds before each loss of lock that are not trusted either.
     #[serde(default = "default_guard")]
     pub guard_s: u32,
+    /// Largest distance of its pulse from the satellites' time by its own account, in nanoseconds.
+    #[serde(default = "default_max_offset")]
+    pub max_offset_ns: u32,
+    /// What happens to dates whose week number rolled over.
+    #[serde(default)]
+    pub week_rollover: WeekRollover,
+    /// Whether its pulse is that of a disciplined oscillator: the receiver's quantisation error is then none of it.
+    #[serde(default)]
+    pub disciplined: bool,
+}
+
+impl Reference {
+    /// Whether quantisation errors say nothing about the pulse that is wired: a GPSDO's, or declared.
+    #[must_use]
+    pub const fn is_disciplined(&self) -> bool {
+        self.disciplined || matches!(self.driver, ReferenceDriver::HpScpi | ReferenceDriver::Jackson)
+    }
+}
+
+/// What happens to dates that are 1024 weeks off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeekRollover {
+    /// They are named, and the reference is not believed.
+    #[default]
+    Refuse,
+    /// They are named, and set right.
+    Correct,
 }
 
 /// What a reference speaks.
@@ -149,6 +178,12 @@ pub enum ReferenceDriver {
     Nmea,
     /// u-blox UBX with TIM-TP, NMEA between the frames.
     Ubx,
+    /// Trimble TSIP: 8F-AB with 8F-AC, or A1-00.
+    Tsip,
+    /// HP 58503A, Z3801A: asked for their time code in SCPI.
+    HpScpi,
+    /// Jackson Labs: NMEA, and asked for their state in SCPI.
+    Jackson,
 }
 
 /// The bench's interval counter. Channel A: the edge; channel B: the reference's PPS, or the echo, as wired.
@@ -162,20 +197,23 @@ pub struct IntervalCounter {
     /// Baud rate, where the port has one.
     #[serde(default = "default_baud")]
     pub baud: u32,
-    /// Expanded uncertainty (k = 2) of one timestamp, in picoseconds. A TAPR TICC: 120.
+    /// Expanded uncertainty (k = 2) of one reading, in picoseconds. A TAPR TICC: 120.
     #[serde(default = "default_ticc_uncertainty")]
     pub uncertainty_ps: u64,
+    /// The letters that a TICC prints for channel A, the edge, and channel B.
+    #[serde(default = "default_channels")]
+    pub channels: [char; 2],
     /// Whether it states a half-width for each reading, which then counts instead.
     #[serde(default)]
     pub states_half_width: bool,
 }
 
-/// What an interval counter speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum IntervalCounterDriver {
-    /// TAPR TICC in timestamp mode.
-    Ticc,
+impl IntervalCounter {
+    /// Whether it is the reference receiver itself, which stamps edges on the port that the reference has.
+    #[must_use]
+    pub fn is_reference(&self, reference: &Reference) -> bool {
+        self.driver == IntervalCounterDriver::TimTm2 && self.port == reference.port
+    }
 }
 
 /// What is wired to what, and how long the wires are.
@@ -236,6 +274,14 @@ const fn default_settle() -> u32 {
 
 const fn default_guard() -> u32 {
     20
+}
+
+const fn default_channels() -> [char; 2] {
+    ['A', 'B']
+}
+
+const fn default_max_offset() -> u32 {
+    1000
 }
 
 const fn default_ticc_uncertainty() -> u64 {

@@ -12,7 +12,7 @@ use super::place::{self, Chip, Port};
 use super::section::{Found, Section, Source, flag, integer, name, text, texts};
 use super::{
     BenchFile, Board, BringUp, CommandBy, EdgeName, Generator, GeneratorDriver, IntervalCounter,
-    IntervalCounterDriver, Limits, Problem, Reference, ReferenceDriver, Wiring,
+    IntervalCounterDriver, Limits, Problem, Reference, ReferenceDriver, WeekRollover, Wiring,
 };
 use crate::units::Hertz;
 
@@ -22,6 +22,8 @@ const HERTZ: RangeInclusive<i64> = 1_000..=10_000_000_000;
 const WIDTH_MS: RangeInclusive<i64> = 1..=999;
 /// Up to a day: nobody waits longer for a receiver to settle.
 const SECONDS: RangeInclusive<i64> = 0..=86_400;
+/// Up to a second: further off a pulse begins another one.
+const OFFSET_NS: RangeInclusive<i64> = 1..=1_000_000_000;
 const EDGES: RangeInclusive<i64> = 0..=u32::MAX as i64;
 /// Up to a second.
 const UNCERTAINTY_PS: RangeInclusive<i64> = 0..=1_000_000_000_000;
@@ -42,6 +44,8 @@ struct Ties {
     /// A value with `@run` in it.
     in_run: Vec<usize>,
     echo: Option<Found<bool>>,
+    /// The interval counter is a receiver, which may be the reference.
+    marks_by_reference: bool,
 }
 
 /// Reads a bench from its text. `exists` tells whether a file that it names is there.
@@ -132,18 +136,31 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
 }
 
 fn reference(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> Option<Reference> {
-    let drivers = name(&[("nmea", ReferenceDriver::Nmea), ("ubx", ReferenceDriver::Ubx)]);
-    let driver = section.required("driver", "nmea or ubx", drivers);
+    let drivers = name(&[
+        ("nmea", ReferenceDriver::Nmea),
+        ("ubx", ReferenceDriver::Ubx),
+        ("tsip", ReferenceDriver::Tsip),
+        ("hp-scpi", ReferenceDriver::HpScpi),
+        ("jackson", ReferenceDriver::Jackson),
+    ]);
+    let driver = section.required("driver", "nmea, ubx, tsip, hp-scpi or jackson", drivers);
     let port = port(section, "port", "reference", place, ties);
     let baud = section.optional("baud", integer(BAUD));
     let settle_s = section.optional("settle-s", integer(SECONDS));
     let guard_s = section.optional("guard-s", integer(SECONDS));
+    let max_offset_ns = section.optional("max-offset-ns", integer(OFFSET_NS));
+    let rollovers = name(&[("refuse", WeekRollover::Refuse), ("correct", WeekRollover::Correct)]);
+    let week_rollover = section.optional("week-rollover", rollovers);
+    let disciplined = section.optional("disciplined", flag);
     Some(Reference {
         driver: driver?.value,
         port: port?,
         baud: baud.map_or(super::default_baud(), |found| found.value),
         settle_s: settle_s.map_or(super::default_settle(), |found| found.value),
         guard_s: guard_s.map_or(super::default_guard(), |found| found.value),
+        max_offset_ns: max_offset_ns.map_or(super::default_max_offset(), |found| found.value),
+        week_rollover: or_default(week_rollover),
+        disciplined: or_default(disciplined),
     })
 }
 
@@ -152,16 +169,36 @@ fn interval_counter(
     place: &Place<'_>,
     ties: &mut Ties,
 ) -> Option<IntervalCounter> {
-    let driver = section.required("driver", "ticc", name(&[("ticc", IntervalCounterDriver::Ticc)]));
+    let drivers: Vec<_> = IntervalCounterDriver::ALL.iter().map(|driver| (driver.name(), *driver)).collect();
+    let known: Vec<_> = drivers.iter().map(|(name, _)| *name).collect();
+    let driver = section.required("driver", &known.join(", "), name(&drivers));
     let port = port(section, "port", "interval-counter", place, ties);
     let baud = section.optional("baud", integer(BAUD));
-    let uncertainty_ps = section.optional("uncertainty-ps", integer(UNCERTAINTY_PS));
+    let driver = driver?.value;
+    ties.marks_by_reference = driver == IntervalCounterDriver::TimTm2;
+    // What one reading of another instrument is worth depends on its inputs' noise: nobody but its owner can say.
+    let uncertainty_ps = match driver {
+        IntervalCounterDriver::Ticc => section
+            .optional("uncertainty-ps", integer(UNCERTAINTY_PS))
+            .map_or(super::default_ticc_uncertainty(), |found| found.value),
+        _ => {
+            section
+                .required(
+                    "uncertainty-ps",
+                    "the expanded uncertainty (k = 2) of one reading in picoseconds",
+                    integer(UNCERTAINTY_PS),
+                )?
+                .value
+        }
+    };
     let states_half_width = section.optional("states-half-width", flag);
+    let channels = section.optional("channels", letters);
     Some(IntervalCounter {
-        driver: driver?.value,
+        driver,
         port: port?,
         baud: baud.map_or(super::default_baud(), |found| found.value),
-        uncertainty_ps: uncertainty_ps.map_or(super::default_ticc_uncertainty(), |found| found.value),
+        uncertainty_ps,
+        channels: channels.map_or(super::default_channels(), |found| found.value),
         states_half_width: or_default(states_half_width),
     })
 }
@@ -219,6 +256,19 @@ fn bring_up(section: &mut Section<'_, '_>, place: &Place<'_>) -> Option<BringUp>
     Some(BringUp { command: command?.value })
 }
 
+/// A list of two one-letter texts.
+fn letters(value: &DeValue<'_>) -> Result<[char; 2], String> {
+    let texts = texts(value)?;
+    let letter = |text: &String| {
+        let mut letters = text.chars();
+        letters.next().filter(|letter| letter.is_ascii_graphic() && letters.next().is_none())
+    };
+    match &texts.iter().map(letter).collect::<Vec<_>>()[..] {
+        &[Some(edge), Some(other)] if edge != other => Ok([edge, other]),
+        _ => Err("two different letters, as [\"A\", \"B\"]: the edge's channel and the other one".to_owned()),
+    }
+}
+
 fn chip(value: &DeValue<'_>, place: &Place<'_>) -> Result<String, String> {
     let text = text(value)?;
     let Chip::Description { file, name } = Chip::parse(&text)? else {
@@ -259,7 +309,11 @@ fn port(
 
 fn check_ties(source: &mut Source<'_>, ties: &Ties, has_counter: bool, has_bring_up: bool) {
     for (index, (table, found)) in ties.ports.iter().enumerate() {
-        if let Some((other, _)) = ties.ports[..index].iter().find(|(_, other)| other.value == found.value) {
+        let taken = ties.ports[..index].iter().find(|(_, other)| other.value == found.value);
+        // A receiver's time marks come on the port of its other messages.
+        let shared =
+            |other: &str| ties.marks_by_reference && (other, *table) == ("reference", "interval-counter");
+        if let Some((other, _)) = taken.filter(|(other, _)| !shared(other)) {
             source
                 .report(found.line, format!("[{table}] port `{}` is that of [{other}] already", found.value));
         }

@@ -8,12 +8,13 @@ use thiserror::Error;
 
 use super::check::contradiction;
 use super::{Instrument, names};
-use crate::bench_file::ReferenceDriver;
+use crate::bench_file::{EdgeName, IntervalCounterDriver, ReferenceDriver, WeekRollover};
 use crate::events::{Recording, RigEvent, Stamped};
+use crate::formats::calendar::{self, HostClock};
+use crate::formats::interval_counter::IntervalCounterDecoder;
 use crate::formats::link::LinkDecoder;
 use crate::formats::raw_log::{self, Direction, RawLog, RawLogError};
 use crate::formats::receiver::ReceiverDecoder;
-use crate::formats::ticc::TiccDecoder;
 use crate::names::Measurement;
 use crate::plan::RunRecord;
 
@@ -121,6 +122,7 @@ pub fn read(dir: &Path) -> Result<Contents, ReadError> {
             Err(source) => return Err(ReadError::File { path, source }),
         }
     }
+    contents.examine_dates();
     Ok(contents)
 }
 
@@ -146,7 +148,10 @@ impl Contents {
     /// has an interval counter.
     fn needs(&self, instrument: Instrument) -> bool {
         let edges = |record: &RunRecord| record.plan.measure.contains(&Measurement::Edge);
-        let has_counter = |record: &RunRecord| record.bench.interval_counter.is_some();
+        let has_counter = |record: &RunRecord| {
+            let counter = record.bench.interval_counter.as_ref();
+            counter.is_some_and(|counter| !counter.is_reference(&record.bench.reference))
+        };
         match instrument {
             Instrument::Link | Instrument::Rig => true,
             Instrument::IntervalCounter => {
@@ -174,13 +179,42 @@ impl Contents {
                 self.recording.board = decode(&log, &mut LinkDecoder::new(), LinkDecoder::push);
             }
             Instrument::Rig => self.recording.rig = rig_events(&log, path)?,
-            Instrument::Reference => self.take_reference(&log),
-            Instrument::IntervalCounter => {
-                self.recording.interval = decode(&log, &mut TiccDecoder::new(), TiccDecoder::push);
+            Instrument::Reference => {
+                self.take_reference(&log);
+                if self.reference_stamps_edges() {
+                    self.take_interval_counter(&log);
+                }
             }
+            Instrument::IntervalCounter if self.reference_stamps_edges() => {}
+            Instrument::IntervalCounter => self.take_interval_counter(&log),
             Instrument::Generator => {}
         }
         Ok(())
+    }
+
+    /// What was sent to it decides what an answer means, so both directions are read.
+    fn take_interval_counter(&mut self, log: &RawLog) {
+        let bench = self.record.as_ref().map(|record| &record.bench);
+        let counter = bench.and_then(|bench| bench.interval_counter.as_ref());
+        let falling = bench.is_some_and(|bench| bench.generator.edge == EdgeName::Falling);
+        let (driver, channels) = counter
+            .map_or((IntervalCounterDriver::Ticc, ['A', 'B']), |counter| (counter.driver, counter.channels));
+        let mut decoder = IntervalCounterDecoder::new(driver, channels, falling);
+        for record in &log.records {
+            match record.direction {
+                Direction::Tx => decoder.sent(&record.payload),
+                Direction::Rx => self.recording.interval.extend(decoder.push(&record.payload, record.at)),
+                Direction::Did => {}
+            }
+        }
+    }
+
+    /// Whether the reference's recording holds the interval counter's readings too.
+    fn reference_stamps_edges(&self) -> bool {
+        let bench = self.record.as_ref().map(|record| &record.bench);
+        bench.is_some_and(|bench| {
+            bench.interval_counter.as_ref().is_some_and(|counter| counter.is_reference(&bench.reference))
+        })
     }
 
     fn take_reference(&mut self, log: &RawLog) {
@@ -189,9 +223,30 @@ impl Contents {
         let mut decoder = match driver {
             ReferenceDriver::Nmea => ReceiverDecoder::nmea(),
             ReferenceDriver::Ubx => ReceiverDecoder::ubx(),
+            ReferenceDriver::Tsip => ReceiverDecoder::tsip(),
+            ReferenceDriver::HpScpi => ReceiverDecoder::hp_scpi(),
+            ReferenceDriver::Jackson => ReceiverDecoder::jackson(),
         };
-        self.recording.reference = decode(log, &mut decoder, ReceiverDecoder::push);
-        self.recording.reference.extend(decoder.finish());
+        let events = &mut self.recording.reference;
+        for record in &log.records {
+            match record.direction {
+                Direction::Rx => events.extend(decoder.push(&record.payload, record.at)),
+                Direction::Tx => decoder.sent(&record.payload),
+                Direction::Did => {}
+            }
+        }
+        events.extend(decoder.finish());
+    }
+
+    /// What the dates of the reference tell, once the host's clock is known.
+    fn examine_dates(&mut self) {
+        let host = self.recording.rig.iter().find_map(|event| match event.event {
+            RigEvent::HostClock { unix_s } => Some(HostClock { at: event.at, unix_s }),
+            _ => None,
+        });
+        let policy = self.record.as_ref().map(|record| record.bench.reference.week_rollover);
+        let correct = policy == Some(WeekRollover::Correct);
+        calendar::examine(&mut self.recording.reference, host, correct);
     }
 }
 

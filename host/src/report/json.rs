@@ -41,6 +41,12 @@ struct Summary<'a> {
     /// Where the run is past the end of the table of leap seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     leap_table: Option<&'a str>,
+    /// What is worth saying of the reference beside the ledger.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    reference_notes: &'a [String],
+    /// The same of the interval counter.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    interval_counter_notes: &'a [String],
     bring_up: &'a str,
     probe_transactions: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,6 +195,8 @@ pub fn summary_json(record: &RunRecord, analysis: &Analysis) -> String {
         provenance: provenance(&record.provenance),
         second_rule: edge.map(|edge| edge.second_rule.as_str()),
         leap_table: edge.and_then(|edge| edge.leap_table.as_deref()),
+        reference_notes: edge.map_or(&[], |edge| &edge.reference_notes),
+        interval_counter_notes: edge.map_or(&[], |edge| &edge.interval_counter_notes),
         bring_up: &record.conditions.bring_up,
         probe_transactions: analysis.probe_operations(),
         counter_rate: edge.map(|edge| rates(record, edge)),

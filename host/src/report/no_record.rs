@@ -87,6 +87,7 @@ fn object(recording: &Recording, reason: &str) -> Value {
         "rate_hz": null,
         "provenance": null,
         "second_rule": null,
+        "reference_notes": [],
         "bring_up": null,
         "probe_transactions": null,
         "counter_rate": null,

@@ -180,11 +180,18 @@ fn reference(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
 fn interval_counter(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
     let name = "interval counter";
     let Some(declared) = &bench.interval_counter else { return };
+    if declared.is_reference(&bench.reference) {
+        return findings
+            .not_checked(name, "it is the reference's time mark input, and no edge is fired here");
+    }
     let port = match open(&declared.port, declared.baud, watch) {
         Ok(port) => port,
         Err(error) => return findings.unusable(name, error.to_string()),
     };
-    let mut counter = IntervalCounter::new(port, declared.driver);
+    let mut counter = match IntervalCounter::open(port, declared, bench.generator.edge) {
+        Ok(counter) => counter,
+        Err(error) => return findings.unusable(name, error.to_string()),
+    };
     // Without edges only a PPS on channel B can be seen.
     let pps = !bench.wiring.echo;
     if let Err(error) =
@@ -193,7 +200,13 @@ fn interval_counter(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
         return findings.unusable(name, error.to_string());
     }
     let shown = counter.shown();
-    let readings = format!("{} readings on channel A, {} on B", shown.stamps_a, shown.stamps_b);
+    let readings = match counter.identity() {
+        None => format!("{} readings on channel A, {} on B", shown.stamps_a, shown.stamps_b),
+        // It measures from an edge on, and none is fired here.
+        Some(identity) => {
+            return findings.good(name, format!("{identity}; it answers, no interval is due without edges"));
+        }
+    };
     match (&shown.refused, shown.reference_lost) {
         (_, true) => findings.unwell(name, "its 10 MHz reference is lost; check the cable"),
         (Some(reason), _) if shown.stamps_a + shown.stamps_b == 0 => {

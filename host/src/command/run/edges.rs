@@ -11,6 +11,7 @@ use super::record::{Logs, Recording};
 use crate::analysis::{RateCheck, check_rate, seconds};
 use crate::bench_file::{BenchFile, GeneratorDriver};
 use crate::bundle;
+use crate::events::RigEvent;
 use crate::plan::RunRecord;
 use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::{Link, Needs, Work};
@@ -40,6 +41,7 @@ impl<'a> Edges<'a> {
         progress: &Progress,
     ) -> anyhow::Result<Self> {
         let (mut rig, generator) = open(recording, bench, image, logs)?;
+        logs.rig.did(&RigEvent::HostClock { unix_s: jiff::Timestamp::now().as_second() });
         let first = rig.reference.first_message(FIRST_MESSAGE, recording.watch)?;
         progress.line(&format!("reference: GPS second {}", first.second.0));
         Ok(Self { recording, rig, generator })
@@ -75,10 +77,11 @@ fn open(
         .context("cannot open the reference")?;
     let interval_counter = match &bench.interval_counter {
         None => None,
+        Some(counter) if counter.is_reference(&bench.reference) => None,
         Some(counter) => {
             let port = Port::open(&counter.port, counter.baud, logs.interval_counter.clone())
                 .context("cannot open the interval counter")?;
-            Some(IntervalCounter::new(port, counter.driver))
+            Some(IntervalCounter::open(port, counter, bench.generator.edge)?)
         }
     };
     let generator = match bench.generator.driver {

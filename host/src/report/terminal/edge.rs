@@ -41,6 +41,8 @@ pub(super) fn facts(record: &RunRecord, analysis: &EdgeAnalysis) -> Vec<(&'stati
         analysis.sessions.iter().flat_map(|session| session_facts(session, declared)).collect();
     rows.push(("seconds", SECOND_RULE_NAME.to_owned()));
     rows.extend(analysis.leap_table.iter().map(|what| ("leap s", what.clone())));
+    rows.extend(analysis.reference_notes.iter().map(|note| ("reference", note.clone())));
+    rows.extend(analysis.interval_counter_notes.iter().map(|note| ("interval counter", note.clone())));
     rows
 }
 
