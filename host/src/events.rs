@@ -117,8 +117,19 @@ pub enum Trust {
 pub enum IntervalEvent {
     /// A timestamp on its own time scale, which begins anywhere.
     Stamp(IntervalStamp),
+    /// Channel B minus channel A, from a counter that gives no timestamps.
+    Interval(IntervalReading),
     /// The counter's own reference was lost: its time scale is broken from here on.
     ReferenceLost,
+    /// Its time scale began anew: what came before and what comes after cannot be compared.
+    Restarted,
+    /// It counted edges on a channel that it did not report.
+    Missed {
+        /// Where.
+        channel: IntervalChannel,
+        /// How many, at least.
+        edges: u32,
+    },
     /// A line that is neither a reading nor a comment.
     Refused {
         /// Why.
@@ -134,6 +145,15 @@ pub struct IntervalStamp {
     /// The time on the counter's own scale, exact.
     pub time: Picos,
     /// Half-width of the interval that is known to hold the true time, if the counter states one for each reading.
+    pub half_width: Option<Picos>,
+}
+
+/// One interval of the interval counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntervalReading {
+    /// Channel B minus channel A, exact.
+    pub time: Picos,
+    /// Half-width of the interval that is known to hold the true one, if the counter states one for each reading.
     pub half_width: Option<Picos>,
 }
 

@@ -145,6 +145,22 @@ named! {
     }
 }
 
+named! {
+    /// What an interval counter speaks.
+    IntervalCounterDriver {
+        /// TAPR TICC, in any of its modes that print readings.
+        Ticc => "ticc",
+        /// Keysight 53220A and 53230A, over SCPI.
+        Keysight53230a => "keysight-53230a",
+        /// HP 53131A and 53132A, whose serial port only talks.
+        Hp53131a => "hp-53131a",
+        /// Stanford Research SR620.
+        Sr620 => "sr620",
+        /// Pendulum CNT-90 and CNT-91.
+        Cnt90 => "cnt-90",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Completion, Trial};
+use ppsrig::bench_file::IntervalCounterDriver;
 use ppsrig::events::{IntervalEvent, ReferenceEvent, TimeMessage, TimeSource, Trust};
+use ppsrig::formats::interval_counter::IntervalCounterDecoder;
 use ppsrig::formats::receiver::ReceiverDecoder;
-use ppsrig::formats::ticc::TiccDecoder;
 use ppsrig::formats::utc::UtcTime;
 use ppsrig::units::{GpsSecond, HostNanos};
 
@@ -179,7 +180,7 @@ fn sentences_split_at_odd_places(collection: &Collection) {
 fn ticc_loopback(collection: &Collection) {
     let bytes = collection.recording("counter/ticc_rev_d_loopback_chA_debug.txt");
     let stamps = |read_size: usize| {
-        let mut decoder = TiccDecoder::new();
+        let mut decoder = IntervalCounterDecoder::new(IntervalCounterDriver::Ticc, ['A', 'B']);
         let events = bytes.chunks(read_size).flat_map(|read| decoder.push(read, HostNanos(0)));
         let time = |event| match event {
             IntervalEvent::Stamp(stamp) => stamp.time.0,

@@ -11,7 +11,7 @@ use super::pairing::{Case, pair};
 use super::rate::{CounterRate, Reading, measure};
 use super::row::{EdgeRow, Mode};
 use super::seconds::Reference;
-use super::stamps::{EdgeStamps, find, forget_foreign_echoes, trusted};
+use super::stamps::{Echo, EdgeStamps, find, forget_foreign_echoes, have_times, trusted};
 use super::tie::{EdgeTime, by_bracket, by_echo, echo_uncertainty, edge_time};
 use super::window::Window;
 use crate::events::{Burst, Recording};
@@ -144,7 +144,7 @@ fn paired<'a>(burst: &'a Burstful<'_>) -> impl Iterator<Item = &'a EdgeRow> {
 /// The rate, from what tells it best: interrupt captures, poll captures, or echoes. Each for itself, since unlike ones
 /// have unlike latencies.
 fn session_rate(context: Context<'_>, bursts: &[Burstful<'_>]) -> Option<CounterRate> {
-    let stamped = bursts.iter().any(|burst| !burst.stamps.is_empty());
+    let stamped = bursts.iter().any(|burst| have_times(&burst.stamps));
     let base = if stamped { "interval counter, edges" } else { "the generator's nominal times" };
     let period_ns =
         bursts.iter().filter_map(|burst| burst.window.arming).map(|arming| arming.period_ns).max()?;
@@ -178,7 +178,7 @@ fn reading(context: Context<'_>, burst: &Burstful<'_>, stamped: bool, row: &Edge
 
 /// The echo is seen by the counter and by the interval counter both, whatever the capture's latency.
 fn echo_reading(context: Context<'_>, burst: &Burstful<'_>, row: &EdgeRow) -> Option<Reading> {
-    let echo = burst.stamps.get(&row.commanded?)?.echo.ok()?;
+    let Echo::Stamp(echo) = burst.stamps.get(&row.commanded?)?.echo.ok()? else { return None };
     let (half_ticks, half_width) = row.capture?.echo_half_ticks()?;
     let uncertainty = echo_uncertainty(&echo, &context.record.bench)?;
     Some(Reading {
@@ -194,7 +194,7 @@ fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
     let bench = &context.record.bench;
     for mut burst in bursts {
         if let (Burst::Edges, Some(rate)) = (burst.window.burst, &session.rate) {
-            let stamped = !burst.stamps.is_empty();
+            let stamped = have_times(&burst.stamps);
             let indices: Vec<usize> =
                 (0..burst.rows.len()).filter(|&index| burst.rows[index].class == Class::Paired).collect();
             for &index in &indices {

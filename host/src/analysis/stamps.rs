@@ -2,6 +2,9 @@
 //!
 //! The interval counter's scale begins anywhere. The preamble, one edge a second, tells its offset from GPST; from then
 //! on each edge of a burst finds its stamp within a quarter period. The offset places stamps, and enters no figure.
+//! Counters that give intervals and no timestamps: `intervals`.
+
+mod intervals;
 
 use std::collections::BTreeMap;
 
@@ -9,8 +12,8 @@ use super::anchor::{Anchor, median};
 use super::half_ticks::HalfTicks;
 use super::row::EdgeRow;
 use super::window::Window;
-use crate::events::{IntervalChannel, IntervalEvent, IntervalStamp, Recording, Stamped};
-use crate::units::{GpsSecond, HostNanos, PS_PER_S};
+use crate::events::{IntervalChannel, IntervalEvent, IntervalReading, IntervalStamp, Recording, Stamped};
+use crate::units::{GpsSecond, HostNanos, PS_PER_S, Picos};
 
 /// Stamps may reach the host so much later than the window was closed, in nanoseconds.
 const LATE_NS: u64 = 100_000_000;
@@ -25,10 +28,30 @@ const BESIDE: usize = 4;
 /// The interval counter's stamps of one edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeStamp {
-    /// Channel A: the edge.
-    pub edge: IntervalStamp,
+    /// Channel A: the edge. None where only the interval to its echo was measured.
+    pub edge: Option<IntervalStamp>,
     /// Channel B, where it is the echo and came, or why there is none.
-    pub echo: Result<IntervalStamp, NoEcho>,
+    pub echo: Result<Echo, NoEcho>,
+}
+
+/// What is known of an echo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Echo {
+    /// Its timestamp, on the scale of the edge's.
+    Stamp(IntervalStamp),
+    /// How long after the edge it came.
+    Interval(IntervalReading),
+}
+
+impl Echo {
+    /// Half-width that the counter states for the reading.
+    #[must_use]
+    pub fn half_width(&self) -> Option<Picos> {
+        match self {
+            Self::Stamp(stamp) => stamp.half_width,
+            Self::Interval(reading) => reading.half_width,
+        }
+    }
 }
 
 /// Why an edge has no echo reading.
@@ -40,6 +63,8 @@ pub enum NoEcho {
     TooWide,
     /// It is not where the board's counter puts it.
     Foreign,
+    /// The counter measures to the reference's pulse.
+    NotWired,
 }
 
 impl NoEcho {
@@ -50,6 +75,7 @@ impl NoEcho {
             Self::NotInSlot => "no echo reading lies surely within half a period behind the edge",
             Self::TooWide => "the echo's half-width is 5 % of the period or more",
             Self::Foreign => "the echo is not where the board's counter puts it",
+            Self::NotWired => "no echo is wired to the interval counter",
         }
     }
 }
@@ -57,10 +83,20 @@ impl NoEcho {
 /// The stamps of one burst, by commanded edge.
 pub type EdgeStamps = BTreeMap<u32, EdgeStamp>;
 
-/// The readings that can be trusted: up to the first loss of the interval counter's own reference.
+/// Whether the interval counter told when the edges came, and not only how long until their echoes.
+#[must_use]
+pub fn have_times(stamps: &EdgeStamps) -> bool {
+    stamps.values().any(|stamp| stamp.edge.is_some())
+}
+
+/// The readings that can be trusted: up to the first loss of the interval counter's own reference, or to where its time
+/// scale began anew.
 #[must_use]
 pub fn trusted(recording: &Recording) -> &[Stamped<IntervalEvent>] {
-    let end = recording.interval.iter().position(|event| event.event == IntervalEvent::ReferenceLost);
+    let breaks = |event: &Stamped<IntervalEvent>| {
+        matches!(event.event, IntervalEvent::ReferenceLost | IntervalEvent::Restarted)
+    };
+    let end = recording.interval.iter().position(breaks);
     &recording.interval[..end.unwrap_or(recording.interval.len())]
 }
 
@@ -79,6 +115,10 @@ pub fn find(
     };
     let period_ps = i128::from(arming.period_ns) * 1000;
     let start_ps = i128::from(start.0) * PS_PER_S;
+    if readings.iter().any(|event| matches!(event.event, IntervalEvent::Interval(_))) {
+        let grid = intervals::Grid { start_ps, period_ps, edges: arming.cycles, anchor };
+        return intervals::find(readings, window, grid, echo_wired);
+    }
     let (edges, echoes) = in_window(readings, window);
     if offset_ps.is_none() && period_ps >= PS_PER_S / 2 {
         *offset_ps = rough_offset(&edges, start_ps, period_ps, anchor);
@@ -96,10 +136,12 @@ pub fn find(
         else {
             continue;
         };
-        let slot = found.entry(edge).or_insert(EdgeStamp { edge: *stamp, echo: Err(NoEcho::NotInSlot) });
-        let held = (slot.edge.time.0 - offset - start_ps - i128::from(edge) * period_ps).abs();
-        if off < held {
-            slot.edge = *stamp;
+        let slot =
+            found.entry(edge).or_insert(EdgeStamp { edge: Some(*stamp), echo: Err(NoEcho::NotInSlot) });
+        let held =
+            slot.edge.map(|held| (held.time.0 - offset - start_ps - i128::from(edge) * period_ps).abs());
+        if held.is_none_or(|held| off < held) {
+            slot.edge = Some(*stamp);
         }
     }
     if echo_wired {
@@ -147,20 +189,21 @@ fn attach_echoes(found: &mut EdgeStamps, echoes: &[Arrived], period_ps: i128) {
     let is_wide = |stamp: &IntervalStamp| width(stamp) * WIDE_PART >= period_ps;
     let mut next = 0;
     for stamp in found.values_mut() {
-        let earliest = stamp.edge.time.0 - width(&stamp.edge);
+        let Some(edge) = stamp.edge else { continue };
+        let earliest = edge.time.0 - width(&edge);
         let is_before = |echo: &IntervalStamp| {
-            if is_wide(echo) { echo.time < stamp.edge.time } else { echo.time.0 + width(echo) < earliest }
+            if is_wide(echo) { echo.time < edge.time } else { echo.time.0 + width(echo) < earliest }
         };
         while echoes.get(next).is_some_and(is_before) {
             next += 1;
         }
         let Some(echo) = echoes.get(next) else { break };
-        let (after, width) = (echo.time.0 - stamp.edge.time.0, width(echo));
+        let (after, width) = (echo.time.0 - edge.time.0, width(echo));
         if is_wide(echo) && after <= period_ps / 2 {
             stamp.echo = Err(NoEcho::TooWide);
             next += 1;
         } else if after + width <= period_ps / 2 {
-            stamp.echo = Ok(*echo);
+            stamp.echo = Ok(Echo::Stamp(*echo));
             next += 1;
         }
     }
@@ -177,8 +220,11 @@ pub fn forget_foreign_echoes(stamps: &mut EdgeStamps, rows: &[EdgeRow], anchor: 
             let echo = stamps.get(&edge)?.echo.ok()?;
             let (half_ticks, _) = row.capture?.echo_half_ticks()?;
             let by_counter = anchor.seconds_after(half_ticks) * PS_PER_S as f64;
-            let allowed = FOREIGN_PS + echo.half_width.map_or(0.0, |width| width.0 as f64);
-            let after = echo.time.0 - *origin.get_or_insert(echo.time.0);
+            let allowed = FOREIGN_PS + echo.half_width().map_or(0.0, |width| width.0 as f64);
+            // An interval is no place: the instrument itself measured it from this edge.
+            let Echo::Stamp(stamp) = echo else { return None };
+            let time = stamp.time.0;
+            let after = time - *origin.get_or_insert(time);
             Some((edge, after as f64 - by_counter, allowed))
         })
         .collect();

@@ -15,7 +15,7 @@ use ppsrig_wire::{Capture, CaptureCounters};
 use super::half_ticks::HalfTicks;
 use super::rate::CounterRate;
 use super::row::{EdgeRow, Mode};
-use super::stamps::EdgeStamps;
+use super::stamps::{Echo, EdgeStamp, EdgeStamps};
 use super::uncertainty::{Component, total};
 use crate::bench_file::{BenchFile, Wiring};
 use crate::events::IntervalStamp;
@@ -75,6 +75,8 @@ pub struct EdgeTime {
 /// Name of the component that says how well an edge's own time is known.
 const EDGE: Named = Named { stated: "edge half-width", counter: "interval counter, edge" };
 const ECHO: Named = Named { stated: "echo half-width", counter: "interval counter, echo" };
+/// Of a counter without timestamps: the interval as a whole.
+const INTERVAL: &str = "interval counter, interval";
 /// The same of a poll edge that brackets.
 const POLL_EDGE: &str = "poll edges' times";
 
@@ -93,7 +95,7 @@ pub fn edge_time(
     bench: &BenchFile,
 ) -> Option<EdgeTime> {
     if any_stamps {
-        let stamp = stamps.get(&row.commanded?)?.edge;
+        let stamp = stamps.get(&row.commanded?)?.edge?;
         return Some(EdgeTime { ps: stamp.time.0, uncertainty: stamp_uncertainty(&stamp, &EDGE, bench) });
     }
     let uncertainty = bench.generator.edge_uncertainty_ps.map(|ps| Component::bound(EDGE.stated, ps as f64));
@@ -110,10 +112,25 @@ fn stamp_uncertainty(stamp: &IntervalStamp, named: &Named, bench: &BenchFile) ->
     Some(Component::expanded(named.counter, counter.uncertainty_ps as f64))
 }
 
-/// What is known of the time of an echo.
+/// What is known of the time of an echo that has a timestamp.
 #[must_use]
 pub fn echo_uncertainty(echo: &IntervalStamp, bench: &BenchFile) -> Option<Component> {
     stamp_uncertainty(echo, &ECHO, bench)
+}
+
+/// From edge to echo in picoseconds, with what is known of it.
+fn edge_to_echo(stamp: &EdgeStamp, bench: &BenchFile) -> Option<(i128, Vec<Component>)> {
+    match stamp.echo.ok()? {
+        Echo::Stamp(echo) => {
+            let edge = stamp.edge?;
+            let components = [stamp_uncertainty(&edge, &EDGE, bench)?, echo_uncertainty(&echo, bench)?];
+            Some((echo.time.0 - edge.time.0, components.to_vec()))
+        }
+        Echo::Interval(reading) => {
+            let counter = bench.interval_counter.as_ref()?;
+            Some((reading.time.0, vec![Component::expanded(INTERVAL, counter.uncertainty_ps as f64)]))
+        }
+    }
 }
 
 /// Latency of one paired edge by its echo, and the interval that was measured.
@@ -124,21 +141,16 @@ pub fn by_echo(
     rate: &CounterRate,
     bench: &BenchFile,
 ) -> Option<(i128, TiedLatency)> {
-    let stamp = stamps.get(&row.commanded?)?;
-    let echo = stamp.echo.ok()?;
+    let (interval, known) = edge_to_echo(stamps.get(&row.commanded?)?, bench)?;
     let capture = row.capture?;
     let (echo_half_ticks, bracket) = capture.echo_half_ticks()?;
-    let interval = echo.time.0 - stamp.edge.time.0;
     let wiring = &bench.wiring;
     let cables = i128::from(wiring.cable_generator_to_counter_ps)
         - i128::from(wiring.cable_generator_to_board_ps)
         - i128::from(wiring.cable_board_to_counter_ps);
     let since_capture = echo_half_ticks - capture.half_ticks();
-    let mut components = vec![
-        Component::bound("half echo bracket", rate.picoseconds(bracket) as f64),
-        stamp_uncertainty(&stamp.edge, &EDGE, bench)?,
-        echo_uncertainty(&echo, bench)?,
-    ];
+    let mut components = vec![Component::bound("half echo bracket", rate.picoseconds(bracket) as f64)];
+    components.extend(known);
     if matches!(capture.counters, CaptureCounters::Poll { .. }) {
         components.push(poll_bracket(&capture, rate));
     }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Hertz;
 
+pub use crate::names::IntervalCounterDriver;
 pub use expand::ExpandError;
 pub use place::{Chip, Port};
 pub use read::{BenchFileError, Problem, Problems, parse, read};
@@ -162,20 +163,15 @@ pub struct IntervalCounter {
     /// Baud rate, where the port has one.
     #[serde(default = "default_baud")]
     pub baud: u32,
-    /// Expanded uncertainty (k = 2) of one timestamp, in picoseconds. A TAPR TICC: 120.
+    /// Expanded uncertainty (k = 2) of one reading, in picoseconds. A TAPR TICC: 120.
     #[serde(default = "default_ticc_uncertainty")]
     pub uncertainty_ps: u64,
+    /// The letters that a TICC prints for channel A, the edge, and channel B.
+    #[serde(default = "default_channels")]
+    pub channels: [char; 2],
     /// Whether it states a half-width for each reading, which then counts instead.
     #[serde(default)]
     pub states_half_width: bool,
-}
-
-/// What an interval counter speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum IntervalCounterDriver {
-    /// TAPR TICC in timestamp mode.
-    Ticc,
 }
 
 /// What is wired to what, and how long the wires are.
@@ -236,6 +232,10 @@ const fn default_settle() -> u32 {
 
 const fn default_guard() -> u32 {
     20
+}
+
+const fn default_channels() -> [char; 2] {
+    ['A', 'B']
 }
 
 const fn default_ticc_uncertainty() -> u64 {

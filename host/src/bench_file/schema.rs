@@ -152,16 +152,35 @@ fn interval_counter(
     place: &Place<'_>,
     ties: &mut Ties,
 ) -> Option<IntervalCounter> {
-    let driver = section.required("driver", "ticc", name(&[("ticc", IntervalCounterDriver::Ticc)]));
+    let drivers: Vec<_> = IntervalCounterDriver::ALL.iter().map(|driver| (driver.name(), *driver)).collect();
+    let known: Vec<_> = drivers.iter().map(|(name, _)| *name).collect();
+    let driver = section.required("driver", &known.join(", "), name(&drivers));
     let port = port(section, "port", "interval-counter", place, ties);
     let baud = section.optional("baud", integer(BAUD));
-    let uncertainty_ps = section.optional("uncertainty-ps", integer(UNCERTAINTY_PS));
+    let driver = driver?.value;
+    // What one reading of another instrument is worth depends on its inputs' noise: nobody but its owner can say.
+    let uncertainty_ps = match driver {
+        IntervalCounterDriver::Ticc => section
+            .optional("uncertainty-ps", integer(UNCERTAINTY_PS))
+            .map_or(super::default_ticc_uncertainty(), |found| found.value),
+        _ => {
+            section
+                .required(
+                    "uncertainty-ps",
+                    "the expanded uncertainty (k = 2) of one reading in picoseconds",
+                    integer(UNCERTAINTY_PS),
+                )?
+                .value
+        }
+    };
     let states_half_width = section.optional("states-half-width", flag);
+    let channels = section.optional("channels", letters);
     Some(IntervalCounter {
-        driver: driver?.value,
+        driver,
         port: port?,
         baud: baud.map_or(super::default_baud(), |found| found.value),
-        uncertainty_ps: uncertainty_ps.map_or(super::default_ticc_uncertainty(), |found| found.value),
+        uncertainty_ps,
+        channels: channels.map_or(super::default_channels(), |found| found.value),
         states_half_width: or_default(states_half_width),
     })
 }
@@ -217,6 +236,19 @@ fn bring_up(section: &mut Section<'_, '_>, place: &Place<'_>) -> Option<BringUp>
         Ok(command)
     });
     Some(BringUp { command: command?.value })
+}
+
+/// A list of two one-letter texts.
+fn letters(value: &DeValue<'_>) -> Result<[char; 2], String> {
+    let texts = texts(value)?;
+    let letter = |text: &String| {
+        let mut letters = text.chars();
+        letters.next().filter(|letter| letter.is_ascii_graphic() && letters.next().is_none())
+    };
+    match &texts.iter().map(letter).collect::<Vec<_>>()[..] {
+        &[Some(edge), Some(other)] if edge != other => Ok([edge, other]),
+        _ => Err("two different letters, as [\"A\", \"B\"]: the edge's channel and the other one".to_owned()),
+    }
 }
 
 fn chip(value: &DeValue<'_>, place: &Place<'_>) -> Result<String, String> {

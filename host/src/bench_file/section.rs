@@ -200,9 +200,9 @@ pub(super) fn integer<T: TryFrom<i64>>(
 }
 
 /// One of a closed set of names.
-pub(super) fn name<T: Copy>(
-    names: &'static [(&'static str, T)],
-) -> impl Fn(&DeValue<'_>) -> Result<T, String> {
+pub(super) fn name<'n, T: Copy>(
+    names: &'n [(&'static str, T)],
+) -> impl Fn(&DeValue<'_>) -> Result<T, String> + use<'n, T> {
     move |value| {
         let text = text(value)?;
         if let Some((_, meant)) = names.iter().find(|(name, _)| *name == text) {

@@ -32,6 +32,7 @@ port = "@run/ticc.tty"
 baud = 57_600
 uncertainty-ps = 121
 states-half-width = true
+channels = ["A", "B"]
 [wiring]
 echo = true
 cable-generator-to-board-ps = 1

@@ -8,12 +8,12 @@ use thiserror::Error;
 
 use super::check::contradiction;
 use super::{Instrument, names};
-use crate::bench_file::ReferenceDriver;
+use crate::bench_file::{IntervalCounterDriver, ReferenceDriver};
 use crate::events::{Recording, RigEvent, Stamped};
+use crate::formats::interval_counter::IntervalCounterDecoder;
 use crate::formats::link::LinkDecoder;
 use crate::formats::raw_log::{self, Direction, RawLog, RawLogError};
 use crate::formats::receiver::ReceiverDecoder;
-use crate::formats::ticc::TiccDecoder;
 use crate::names::Measurement;
 use crate::plan::RunRecord;
 
@@ -175,12 +175,25 @@ impl Contents {
             }
             Instrument::Rig => self.recording.rig = rig_events(&log, path)?,
             Instrument::Reference => self.take_reference(&log),
-            Instrument::IntervalCounter => {
-                self.recording.interval = decode(&log, &mut TiccDecoder::new(), TiccDecoder::push);
-            }
+            Instrument::IntervalCounter => self.take_interval_counter(&log),
             Instrument::Generator => {}
         }
         Ok(())
+    }
+
+    /// What was sent to it decides what an answer means, so both directions are read.
+    fn take_interval_counter(&mut self, log: &RawLog) {
+        let declared = self.record.as_ref().and_then(|record| record.bench.interval_counter.as_ref());
+        let (driver, channels) = declared
+            .map_or((IntervalCounterDriver::Ticc, ['A', 'B']), |counter| (counter.driver, counter.channels));
+        let mut decoder = IntervalCounterDecoder::new(driver, channels);
+        for record in &log.records {
+            match record.direction {
+                Direction::Tx => decoder.sent(&record.payload),
+                Direction::Rx => self.recording.interval.extend(decoder.push(&record.payload, record.at)),
+                Direction::Did => {}
+            }
+        }
     }
 
     fn take_reference(&mut self, log: &RawLog) {

@@ -55,7 +55,9 @@ fn description(bench: &BenchFile, exists: &dyn Fn(&Path) -> bool) -> String {
     lines.push((
         "interval counter",
         match &bench.interval_counter {
-            Some(counter) => format!("TICC on {}, channel B: {}", counter.port, channel_b(bench)),
+            Some(counter) => {
+                format!("{} on {}, channel B: {}", counter.driver.name(), counter.port, channel_b(bench))
+            }
             None => "none".to_owned(),
         },
     ));
@@ -98,7 +100,7 @@ mod tests {
   link             @run/board.tty at 921600 baud
   generator        SCPI on @run/generator.tty, 5 ms wide
   reference        UBX with TIM-TP on @run/gps.tty, settles 3 s, guard 2 s
-  interval counter TICC on @run/ticc.tty, channel B: the board's echo
+  interval counter ticc on @run/ticc.tty, channel B: the board's echo
   bring-up         vbench --run-dir @run --echo
 ";
         assert_eq!(description(&bench, &|_| false), expected);

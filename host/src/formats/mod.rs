@@ -5,13 +5,14 @@
 //! becomes an event that says so, since the ledger needs it. `raw_log` is read whole, from a file; `series` reads files of
 //! others, and stops at the first line that it cannot read.
 
+pub mod interval_counter;
 pub mod link;
 pub mod nmea;
+pub mod picoseconds;
 pub mod raw_log;
 pub mod receiver;
 pub mod scpi;
 pub mod series;
 mod splitter;
-pub mod ticc;
 pub mod ubx;
 pub mod utc;

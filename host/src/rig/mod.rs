@@ -1,6 +1,7 @@
 //! The instruments of the bench, one file each, and what is done with them in a session.
 
 pub mod bring_up;
+pub mod dialogue;
 pub mod generator;
 pub mod guard;
 pub mod holder;

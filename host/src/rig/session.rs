@@ -12,10 +12,10 @@ use thiserror::Error;
 use crate::bench_file::EdgeName;
 use crate::events::{BoardEvent, Burst, RigEvent};
 use crate::plan::{PREAMBLE_PERIOD_NS, Plan};
+use crate::rig::dialogue::DialogueError;
 use crate::rig::generator::{Generator, GeneratorError, PulseTrain};
 use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::{Link, LinkError, Needs, check_identity};
-use crate::rig::port::PortError;
 use crate::rig::probe::{self, Load, ProbeError, Progress, Report, Target, Task};
 use crate::rig::recorder::Log;
 use crate::rig::reference::{Reference, ReferenceError};
@@ -43,9 +43,9 @@ pub enum SessionError {
     /// the reference
     #[error(transparent)]
     Reference(#[from] ReferenceError),
-    /// the interval counter's port
-    #[error("interval counter: {0}")]
-    IntervalCounter(PortError),
+    /// the interval counter
+    #[error(transparent)]
+    IntervalCounter(DialogueError),
     /// a burst takes too long
     #[error(
         "the generator has not completed {cycles} edges after {seconds} s, {captured} were captured; {advice}",

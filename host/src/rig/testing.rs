@@ -35,6 +35,12 @@ impl Pty {
         bytes
     }
 
+    /// The next byte; none once the other end is closed.
+    pub(crate) fn next(&mut self) -> Option<u8> {
+        let mut byte = [0];
+        matches!(self.master.read(&mut byte), Ok(1)).then_some(byte[0])
+    }
+
     /// Splits off the instrument's end for a thread that plays the instrument.
     pub(crate) fn file(&self) -> File {
         self.master.try_clone().expect("a file descriptor is free")

@@ -184,7 +184,10 @@ fn interval_counter(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
         Ok(port) => port,
         Err(error) => return findings.unusable(name, error.to_string()),
     };
-    let mut counter = IntervalCounter::new(port, declared.driver);
+    let mut counter = match IntervalCounter::open(port, declared, bench.generator.edge) {
+        Ok(counter) => counter,
+        Err(error) => return findings.unusable(name, error.to_string()),
+    };
     // Without edges only a PPS on channel B can be seen.
     let pps = !bench.wiring.echo;
     if let Err(error) =
@@ -193,7 +196,13 @@ fn interval_counter(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
         return findings.unusable(name, error.to_string());
     }
     let shown = counter.shown();
-    let readings = format!("{} readings on channel A, {} on B", shown.stamps_a, shown.stamps_b);
+    let readings = match counter.identity() {
+        None => format!("{} readings on channel A, {} on B", shown.stamps_a, shown.stamps_b),
+        // It measures from an edge on, and none is fired here.
+        Some(identity) => {
+            return findings.good(name, format!("{identity}; it answers, no interval is due without edges"));
+        }
+    };
     match (&shown.refused, shown.reference_lost) {
         (_, true) => findings.unwell(name, "its 10 MHz reference is lost; check the cable"),
         (Some(reason), _) if shown.stamps_a + shown.stamps_b == 0 => {

@@ -78,7 +78,7 @@ fn open(
         Some(counter) => {
             let port = Port::open(&counter.port, counter.baud, logs.interval_counter.clone())
                 .context("cannot open the interval counter")?;
-            Some(IntervalCounter::new(port, counter.driver))
+            Some(IntervalCounter::open(port, counter, bench.generator.edge)?)
         }
     };
     let generator = match bench.generator.driver {
