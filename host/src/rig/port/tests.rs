@@ -1,7 +1,6 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::net::TcpListener;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use rustix::termios::{ControlModes, OptionalActions};
@@ -12,7 +11,7 @@ use crate::events::RigEvent;
 use crate::formats::raw_log::Direction;
 use crate::formats::raw_log::{self, RawWriter};
 use crate::rig::recorder::Recorder;
-use crate::rig::testing::Pty;
+use crate::rig::testing::{Plug, Pty};
 use crate::rig::watch::Watch;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -117,57 +116,10 @@ fn a_tcp_address_without_port_is_refused() {
     }
 }
 
-/// A place where a port's name stands for one pty after another, and a `rig.log`.
-struct Plug {
-    folder: tempfile::TempDir,
-    pty: Option<Pty>,
-    watch: Watch,
-    rig: Log,
-}
-
-impl Plug {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let file = File::create(folder.path().join("rig.log")).expect("it fits");
-        let watch = Watch::new();
-        let rig = Recorder::new(&watch).log("rig", RawWriter::new(file, "rig").expect("it fits"));
-        let mut plug = Self { folder, pty: None, watch, rig };
-        plug.plug_in();
-        plug
-    }
-
-    fn name(&self) -> PathBuf {
-        self.folder.path().join("by-id")
-    }
-
-    fn plug_in(&mut self) {
-        let pty = Pty::open();
-        symlink(pty.path(), self.name()).expect("it fits");
-        self.pty = Some(pty);
-    }
-
-    fn unplug(&mut self) {
-        std::fs::remove_file(self.name()).expect("it is there");
-        self.pty = None;
-    }
-
-    fn pty(&mut self) -> &mut Pty {
-        self.pty.as_mut().expect("it is plugged in")
-    }
-
-    fn open(&self, owner: PortOwner, patience: Patience) -> Port {
-        let settings = PortSettings::plain(&self.name().display().to_string(), 9600);
-        let log = Recorder::new(&self.watch).no_log();
-        Port::start(&settings, log, Some((owner, self.rig.clone())), patience).expect("it is a tty")
-    }
-
-    /// What the rig's log says, without its times.
-    fn events(&self) -> Vec<RigEvent> {
-        let bytes = std::fs::read(self.folder.path().join("rig.log")).expect("it was written");
-        let records = raw_log::parse(&bytes, "rig").expect("it is whole").records;
-        let event = |payload: &[u8]| serde_json::from_slice(payload).expect("it is an event");
-        records.iter().map(|record| event(&record.payload)).collect()
-    }
+fn open(plug: &Plug, owner: PortOwner, patience: Patience) -> Port {
+    let settings = PortSettings::plain(&plug.address(), 9600);
+    let log = Recorder::new(plug.watch()).no_log();
+    Port::start(&settings, log, Some((owner, plug.rig().clone())), patience).expect("it is a tty")
 }
 
 fn wait_until(what: &str, happened: impl Fn() -> bool) {
@@ -183,7 +135,7 @@ const LONG: Patience = Patience { port: PATIENCE, command: PATIENCE };
 #[test]
 fn a_port_that_comes_back_under_its_name_is_read_on_and_both_are_recorded() {
     let mut plug = Plug::new();
-    let mut port = plug.open(PortOwner::Reference, LONG);
+    let mut port = open(&plug, PortOwner::Reference, LONG);
     plug.pty().write(b"before");
     assert_eq!(read_all(&mut port, 6), b"before");
     plug.unplug();
@@ -193,7 +145,7 @@ fn a_port_that_comes_back_under_its_name_is_read_on_and_both_are_recorded() {
     wait_until("it is back", || port.returns() == 1);
     plug.pty().write(b"behind");
     assert_eq!(read_all(&mut port, 6), b"behind");
-    let address = plug.name().display().to_string();
+    let address = plug.address();
     let events = plug.events();
     let [
         RigEvent::PortVanished { port: gone, instrument, reason },
@@ -204,15 +156,15 @@ fn a_port_that_comes_back_under_its_name_is_read_on_and_both_are_recorded() {
     };
     assert_eq!((gone, back, *instrument), (&address, &address, PortOwner::Reference));
     assert!(!reason.is_empty());
-    let notices = plug.watch.take_notices();
+    let notices = plug.watch().take_notices();
     assert!(notices[0].contains("vanished") && notices[1].contains("is back after"), "{notices:?}");
-    assert!(plug.watch.take_notices().is_empty());
+    assert!(plug.watch().take_notices().is_empty());
 }
 
 #[test]
 fn a_write_waits_for_a_port_that_is_away_and_is_sent_once_it_is_back() {
     let mut plug = Plug::new();
-    let mut port = plug.open(PortOwner::Link, LONG);
+    let mut port = open(&plug, PortOwner::Link, LONG);
     plug.unplug();
     wait_until("it is seen to be away", || port.is_away());
     std::thread::scope(|scope| {
@@ -228,7 +180,7 @@ fn a_command_to_a_generator_does_not_wait_as_long_as_its_port_is_waited_for() {
     assert!(Patience::of(PortOwner::Generator).command < Patience::of(PortOwner::Generator).port);
     let mut plug = Plug::new();
     let patience = Patience { port: PATIENCE, command: Duration::from_millis(50) };
-    let mut port = plug.open(PortOwner::Generator, patience);
+    let mut port = open(&plug, PortOwner::Generator, patience);
     plug.unplug();
     wait_until("it is seen to be away", || port.is_away());
     let error = port.write(b"INIT\n").expect_err("it is away");
@@ -239,7 +191,7 @@ fn a_command_to_a_generator_does_not_wait_as_long_as_its_port_is_waited_for() {
 #[test]
 fn a_write_that_notices_first_waits_for_the_port_as_well() {
     let mut plug = Plug::new();
-    let mut port = plug.open(PortOwner::Link, LONG);
+    let mut port = open(&plug, PortOwner::Link, LONG);
     plug.unplug();
     plug.plug_in();
     port.write(b"command").expect("it is back at once");
@@ -250,7 +202,7 @@ fn a_write_that_notices_first_waits_for_the_port_as_well() {
 fn a_port_that_stays_away_is_given_up_with_both_reasons() {
     let mut plug = Plug::new();
     let patience = Patience { port: Duration::from_millis(50), command: Duration::from_millis(50) };
-    let mut port = plug.open(PortOwner::Reference, patience);
+    let mut port = open(&plug, PortOwner::Reference, patience);
     plug.unplug();
     let error = loop {
         match port.read(PATIENCE) {
@@ -268,10 +220,10 @@ fn a_port_that_stays_away_is_given_up_with_both_reasons() {
 #[test]
 fn nobody_waits_for_a_port_when_everything_has_to_end() {
     let mut plug = Plug::new();
-    let mut port = plug.open(PortOwner::Link, LONG);
+    let mut port = open(&plug, PortOwner::Link, LONG);
     plug.unplug();
     wait_until("it is seen to be away", || port.is_away());
-    plug.watch.recording_failed("no space left".to_owned());
+    plug.watch().recording_failed("no space left".to_owned());
     let error = port.write(b"x").expect_err("it ends");
     assert!(matches!(error, PortError::Halt(_)), "{error}");
 }
