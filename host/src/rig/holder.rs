@@ -2,7 +2,7 @@
 //!
 //! Which files a process of another user has open is for root to see. But the kernel's list of locks shows everybody who
 //! holds a flock, and on what, and a process's name is public too. So another user's process is named where it locks
-//! its port as it should (ppsrig, picocom, everything built on serialport do), or where it leaves a lock file.
+//! its port as it should (ppsrig, picocom and everything built on serialport do), or where it leaves a lock file.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

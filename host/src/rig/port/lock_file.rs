@@ -1,5 +1,5 @@
 //! The lock files that serial programs have made since UUCP: `/var/lock/LCK..ttyUSB0` holds the id of the process that
-//! uses the port, as ten characters and a newline. minicom and older picocom make them.
+//! uses the port, as ten characters and a newline. minicom makes them, and picocom if it was built so.
 
 use std::path::Path;
 

@@ -5,7 +5,7 @@
 //! the server's are purged: what it kept from before is not this run's.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -37,7 +37,12 @@ impl Connection {
         let mut client = self.client();
         let result = change(&mut client);
         let output = client.take_output();
-        (&*self.stream).write_all(&output)?;
+        if let Err(error) = (&*self.stream).write_all(&output) {
+            // A part of it may have been sent, and what follows would be taken for the rest: the connection is ended.
+            let _ended_already = self.stream.shutdown(Shutdown::Both);
+            let reason = format!("the server takes no bytes: {error}");
+            return Err(io::Error::new(ErrorKind::ConnectionAborted, reason));
+        }
         while let Some(event) = client.poll_event() {
             log::debug!("rfc2217: {event:?}");
         }

@@ -1,8 +1,8 @@
 //! A tty, opened for this process alone.
 //!
 //! Three locks keep others off, and are kept by others: TIOCEXCL (the kernel refuses further opens but root's), flock
-//! (serialport and picocom 3.2 and newer look at it), and the lock file of UUCP's days (minicom, older picocom), which
-//! is looked at and not made, since its folder is root's.
+//! (everything built on serialport looks at it, and picocom as it is built by default), and the lock file of UUCP's days
+//! (minicom; picocom if it was built so), which is looked at and not made, since its folder is often root's alone.
 //!
 //! DTR: Linux raises DTR and RTS whenever a port is opened that nobody has open, and no setting keeps it from that
 //! (serialport-rs says so of its `dtr_on_open`). What can be avoided is the fall at every close, and with it the rise

@@ -168,7 +168,11 @@ struct Messages(Arc<Shared>);
 
 impl Write for Messages {
     fn write(&mut self, message: &[u8]) -> io::Result<usize> {
-        let written = self.0.device()?.write(message)?;
+        let result = self.0.device()?.write(message);
+        if result.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut) {
+            self.0.start_afresh()?;
+        }
+        let written = result?;
         if message[..written].contains(&b'?') {
             self.0.owe(|owed| owed.saturating_add(1));
         }

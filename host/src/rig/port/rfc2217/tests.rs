@@ -114,6 +114,26 @@ fn a_server_that_is_no_bridge_is_refused_with_what_to_look_at() {
 }
 
 #[test]
+fn a_connection_that_takes_no_bytes_is_ended_so_that_it_is_made_anew() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let stream = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
+    let (mut peer, _) = listener.accept().expect("it connected");
+    stream.set_write_timeout(Some(Duration::from_millis(50))).expect("it is connected");
+    let client = Arc::new(Mutex::new(Client::new(Wanted::default())));
+    let connection = Connection { stream: Arc::new(stream), client };
+    // DO COM-PORT-OPTION: from here on data is sent at once.
+    connection.step(|client| client.receive(&[255, 253, 44])).expect("there is room");
+    let error = loop {
+        if let Err(error) = connection.step(|client| client.write_data(&[0; 1 << 20])) {
+            break error;
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::ConnectionAborted);
+    let mut buffer = vec![0; 1 << 20];
+    while peer.read(&mut buffer).expect("it is an end, no error") > 0 {}
+}
+
+#[test]
 fn nothing_is_read_where_nothing_came() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("it is bound");

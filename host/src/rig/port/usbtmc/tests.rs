@@ -32,6 +32,9 @@ impl Device for Stubborn {
     }
 
     fn write(&self, message: &[u8]) -> io::Result<usize> {
+        if *self.hung.lock().expect("nobody panicked") {
+            return Err(ErrorKind::TimedOut.into());
+        }
         let answer = match message {
             b"*IDN?\n" => Some("Maker,1\n"),
             b"*OPC?\n" => Some(LATE),
@@ -89,6 +92,18 @@ fn an_answer_that_does_not_come_costs_this_answer_and_no_other() {
     output.write_all(b"*OPC?\n").expect("it takes it");
     assert_eq!(answer(&mut *input), Err(ErrorKind::TimedOut));
     assert_eq!(reopened.load(Ordering::Relaxed), 2, "once it was locked still");
+    output.write_all(b"*IDN?\n").expect("it takes it");
+    assert_eq!(answer(&mut *input).as_deref(), Ok("Maker,1\n"));
+    assert_eq!(instrument.asked_without_cause.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_message_that_is_not_taken_is_an_error_and_the_next_one_is_taken() {
+    let instrument = Arc::new(Stubborn::default());
+    let (Opened { mut input, mut output }, _) = port_of(&instrument);
+    *instrument.hung.lock().expect("nobody panicked") = true;
+    let error = output.write_all(b"*IDN?\n").expect_err("it is hung");
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
     output.write_all(b"*IDN?\n").expect("it takes it");
     assert_eq!(answer(&mut *input).as_deref(), Ok("Maker,1\n"));
     assert_eq!(instrument.asked_without_cause.load(Ordering::Relaxed), 0);
