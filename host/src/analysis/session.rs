@@ -14,6 +14,7 @@ use super::seconds::Reference;
 use super::stamps::{Echo, EdgeStamps, find, forget_foreign_echoes, have_times, trusted};
 use super::tie::{EdgeTime, by_bracket, by_echo, echo_uncertainty, edge_time};
 use super::window::Window;
+use crate::events::absence::absences;
 use crate::events::{Burst, Recording};
 use crate::plan::RunRecord;
 use crate::units::{GpsSecond, HostNanos};
@@ -109,6 +110,10 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
         };
         let (rows, start) = pair(&case, &mut disturbed);
         session.disturbed.extend(disturbed.sentences().map(str::to_owned));
+        let close = window.closed.unwrap_or(context.end);
+        let away = absences(context.recording).into_iter();
+        let away = away.filter(|absence| absence.overlaps(window.opened, close));
+        session.disturbed.extend(away.map(|absence| absence.sentence()));
         session.heartbeats += captures.heartbeats.len() as u64;
         let gaps = captures.heartbeats.iter().map(|(_, heartbeat)| heartbeat.longest_gap_ticks);
         session.longest_gap_ticks = gaps.fold(session.longest_gap_ticks, u64::max);
