@@ -74,7 +74,8 @@ fn rounds(bytes: &[u8], decoder: fn() -> ReceiverDecoder) -> Vec<f64> {
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip_while(|argument| argument != "--require").skip(1);
     let required: f64 = arguments.next().and_then(|number| number.parse().ok()).unwrap_or(0.0);
-    let cases: [(&str, Vec<u8>, fn() -> ReceiverDecoder); 6] = [
+    type Case = (&'static str, Vec<u8>, fn() -> ReceiverDecoder);
+    let cases: [Case; 6] = [
         ("NMEA, RMC and ZDA", [RMC, ZDA].concat(), ReceiverDecoder::nmea),
         ("NMEA, with other sentences", [RMC, ZDA, GSA, GSA, GSA, GSA].concat(), ReceiverDecoder::nmea),
         ("UBX, TIM-TP alone", TIM_TP.to_vec(), ReceiverDecoder::ubx),

@@ -2,6 +2,8 @@
 //!
 //! Every event carries the host time at which its last byte arrived, or at which the rig acted.
 
+pub mod absence;
+
 use ppsrig_wire::{ClockId, FromBoard};
 use serde::{Deserialize, Serialize};
 
@@ -341,6 +343,31 @@ pub enum Burst {
     Edges,
 }
 
+/// An instrument that has a port of its own. Its name is that of its recording in raw/.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PortOwner {
+    /// The link to the board.
+    Link,
+    /// The generator.
+    Generator,
+    /// The reference.
+    Reference,
+    /// The interval counter.
+    IntervalCounter,
+}
+
+impl std::fmt::Display for PortOwner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Link => "link to the board",
+            Self::Generator => "generator",
+            Self::Reference => "reference",
+            Self::IntervalCounter => "interval counter",
+        })
+    }
+}
+
 /// What the rig itself did. One JSON object a line in `raw/rig.log`, behind its host time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "kebab-case")]
@@ -447,6 +474,24 @@ pub enum RigEvent {
     HostClock {
         /// Seconds since 1970-01-01T00:00:00 UTC.
         unix_s: i64,
+    },
+    /// An instrument's port vanished while it was in use: its adapter was unplugged, its server hung up. It is waited for.
+    PortVanished {
+        /// As the bench file names it.
+        port: String,
+        /// Whose port it is.
+        instrument: PortOwner,
+        /// What the system says.
+        reason: String,
+    },
+    /// It is there again and open. What came in between is lost, and so may be the rest of what was on its way before.
+    PortReturned {
+        /// As the bench file names it.
+        port: String,
+        /// Whose port it is.
+        instrument: PortOwner,
+        /// Milliseconds for which it was away.
+        after_ms: u64,
     },
     /// The run ended early.
     Stopped {

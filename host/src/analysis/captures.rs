@@ -5,13 +5,14 @@
 //! without them the board dropped it, or a whole frame vanished.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use ppsrig_wire::{Capture, CaptureCounters, CaptureTotals, FromBoard, Heartbeat};
 
 use super::class::Class;
 use super::window::Window;
-use crate::events::{BoardEvent, Recording, Stamped};
+use crate::events::absence::{Absence, absences_of};
+use crate::events::{BoardEvent, PortOwner, Recording, Stamped};
 use crate::plan::MOST_EDGES;
 use crate::units::HostNanos;
 
@@ -70,12 +71,15 @@ pub struct WindowCaptures {
 struct Gap {
     damaged: Option<&'static str>,
     frames: u64,
+    /// That the link's port was away in between.
+    away: Option<String>,
 }
 
 /// Collects what the board said about each window of `windows`, in the same order.
 #[must_use]
 pub fn captures(recording: &Recording, windows: &[Window]) -> (Vec<WindowCaptures>, Vec<String>) {
     let mut collector = Collector::new(windows);
+    collector.absences = absences_of(recording, PortOwner::Link).collect();
     for event in &recording.board {
         collector.take(event);
     }
@@ -91,6 +95,8 @@ struct Collector<'a> {
     gap: Gap,
     sequence: Option<u16>,
     strangers: BTreeMap<u32, u64>,
+    /// Those of the link that have not been met yet.
+    absences: VecDeque<Absence>,
 }
 
 impl<'a> Collector<'a> {
@@ -104,6 +110,7 @@ impl<'a> Collector<'a> {
             gap: Gap::default(),
             sequence: None,
             strangers: BTreeMap::new(),
+            absences: VecDeque::new(),
         }
     }
 
@@ -116,6 +123,9 @@ impl<'a> Collector<'a> {
         }
         if let Some(window) = current {
             self.found[window].signs_of_life.push(*at);
+        }
+        while self.absences.front().is_some_and(|absence| absence.from <= *at) {
+            self.gap.away = self.absences.pop_front().map(|absence| absence.sentence());
         }
         match event {
             BoardEvent::Damaged { reason, .. } => self.gap.damaged = Some(*reason),
@@ -236,7 +246,7 @@ impl<'a> Collector<'a> {
         let heard = self.found[window].heartbeats.iter().map(|(_, heartbeat)| heartbeat.captured).max();
         let heard = heard.unwrap_or(0);
         if self.found[window].totals.is_none() && heard > self.next[window] {
-            self.gap = Gap { damaged: Some(CUT), frames: u64::from(u32::MAX) };
+            self.gap = Gap { damaged: Some(CUT), frames: u64::from(u32::MAX), away: None };
             self.fill(window, heard);
             self.next[window] = heard;
         }
@@ -269,6 +279,11 @@ const CUT: &str = "the recording ended before its record arrived";
 fn fate(gap: &Gap, index: u64) -> (Class, Cow<'static, str>) {
     match gap.damaged {
         Some(CUT) => (Class::Dropped, Cow::Borrowed(CUT)),
+        // Only the frame that was under way when the port vanished, or when it came back, can have arrived in part.
+        reason if gap.away.is_some() && (reason.is_none() || index > 0) => {
+            let away = gap.away.clone().unwrap_or_default();
+            (Class::Dropped, Cow::Owned(format!("its frame never arrived: {away}")))
+        }
         Some(reason) if index < gap.frames.max(1) => {
             (Class::Torn, Cow::Owned(format!("its record arrived damaged: {reason}")))
         }

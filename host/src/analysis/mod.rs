@@ -3,6 +3,8 @@
 //! [`analyse`] judges a whole recording, each measurement in a module of its own: `edge`, `path`, `ctime`. [`check_rate`]
 //! judges the preamble alone, before anything is believed.
 
+#[cfg(test)]
+mod absence_tests;
 pub mod anchor;
 pub mod captures;
 pub mod class;

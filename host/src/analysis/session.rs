@@ -16,6 +16,7 @@ use super::stamps::{Echo, EdgeStamps, find, forget_foreign_echoes, have_times, t
 use super::tie::{EdgeTime, by_bracket, by_echo, echo_uncertainty, edge_time};
 use super::uncertainty::Component;
 use super::window::Window;
+use crate::events::absence::absences;
 use crate::events::{Burst, Recording};
 use crate::plan::RunRecord;
 use crate::units::{GpsSecond, HostNanos};
@@ -131,6 +132,10 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
         let (rows, start) = pair(&case, &mut disturbed);
         session.disturbed.extend(disturbed.sentences().map(str::to_owned));
         session.counter_faults.extend(disturbed.into_step());
+        let close = window.closed.unwrap_or(context.end);
+        let away = absences(context.recording).into_iter();
+        let away = away.filter(|absence| absence.overlaps(window.opened, close));
+        session.disturbed.extend(away.map(|absence| absence.sentence()));
         session.heartbeats += captures.heartbeats.len() as u64;
         let gaps = captures.heartbeats.iter().map(|(_, heartbeat)| heartbeat.longest_gap_ticks);
         session.longest_gap_ticks = gaps.fold(session.longest_gap_ticks, u64::max);

@@ -12,7 +12,10 @@ use super::anchor::{Anchor, median};
 use super::half_ticks::HalfTicks;
 use super::row::EdgeRow;
 use super::window::Window;
-use crate::events::{IntervalChannel, IntervalEvent, IntervalReading, IntervalStamp, Recording, Stamped};
+use crate::events::absence::absences_of;
+use crate::events::{
+    IntervalChannel, IntervalEvent, IntervalReading, IntervalStamp, PortOwner, Recording, Stamped,
+};
 use crate::units::{GpsSecond, HostNanos, PS_PER_S, Picos};
 
 /// Stamps may reach the host so much later than the window was closed, in nanoseconds.
@@ -22,6 +25,11 @@ const LATE_NS: u64 = 100_000_000;
 const FOREIGN_PS: f64 = 1e9;
 /// An echo that is known no better than to this part of a period, one in so many, has no place: 5 %.
 const WIDE_PART: i128 = 20;
+/// A scale that moved by more than this against the host's clock while the port was away is another one. A reading may be
+/// late by as much.
+const RESTART_PS: i128 = PS_PER_S / 2;
+/// Readings on either side of an absence that are compared.
+const BESIDE_RETURN: usize = 8;
 /// Echoes on either side that tell where it should be.
 const BESIDE: usize = 4;
 
@@ -89,15 +97,38 @@ pub fn have_times(stamps: &EdgeStamps) -> bool {
     stamps.values().any(|stamp| stamp.edge.is_some())
 }
 
-/// The readings that can be trusted: up to the first loss of the interval counter's own reference, or to where its time
-/// scale began anew.
+/// The readings that can be trusted: up to the first loss of the interval counter's own reference, to where its time
+/// scale began anew, or to the first time that it came back with another scale after its port was away.
 #[must_use]
 pub fn trusted(recording: &Recording) -> &[Stamped<IntervalEvent>] {
+    let readings = &recording.interval;
     let breaks = |event: &Stamped<IntervalEvent>| {
         matches!(event.event, IntervalEvent::ReferenceLost | IntervalEvent::Restarted)
     };
-    let end = recording.interval.iter().position(breaks);
-    &recording.interval[..end.unwrap_or(recording.interval.len())]
+    let lost = readings.iter().position(breaks);
+    let mut returns = absences_of(recording, PortOwner::IntervalCounter).filter_map(|absence| absence.to);
+    let restarted = returns.find_map(|at| restart(readings, at));
+    let end = lost.into_iter().chain(restarted).min();
+    &readings[..end.unwrap_or(readings.len())]
+}
+
+/// Where the readings behind a return begin, if their scale is not the one before: many counters lose their power with
+/// their adapter, or reset when their port is opened, and count from 0 again.
+fn restart(readings: &[Stamped<IntervalEvent>], returned: HostNanos) -> Option<usize> {
+    let behind = readings.partition_point(|event| event.at < returned);
+    let (before, after) = readings.split_at(behind);
+    let before = delay_ps(before.iter().rev())?;
+    let after = delay_ps(after.iter())?;
+    ((after - before).abs() > RESTART_PS).then_some(behind)
+}
+
+/// How long after its time on the counter's own scale a reading arrives, at least, by the first few: a constant.
+fn delay_ps<'a>(readings: impl Iterator<Item = &'a Stamped<IntervalEvent>>) -> Option<i128> {
+    let stamps = readings.filter_map(|event| match event.event {
+        IntervalEvent::Stamp(stamp) => Some(i128::from(event.at.0) * 1000 - stamp.time.0),
+        _ => None,
+    });
+    stamps.take(BESIDE_RETURN).min()
 }
 
 /// What is worth saying of the interval counter beside the ledger.

@@ -2,6 +2,7 @@
 
 mod expand;
 mod place;
+mod port;
 mod read;
 mod schema;
 mod section;
@@ -17,7 +18,8 @@ use crate::units::Hertz;
 
 pub use crate::names::IntervalCounterDriver;
 pub use expand::ExpandError;
-pub use place::{Chip, Port};
+pub use place::Chip;
+pub use port::{Dtr, Line, Parity, Port, PortSettings};
 pub use read::{BenchFileError, Problem, Problems, parse, read};
 pub use selector::{Selector, SelectorError};
 
@@ -55,10 +57,16 @@ pub struct Board {
     pub probe: String,
     /// The ELF image to load.
     pub image: PathBuf,
-    /// A tty, or `tcp://host:port`.
+    /// A port, as [`Port`] reads it.
     pub link: String,
     /// Baud rate of the link.
     pub link_baud: u32,
+    /// Data bits, parity and stop bits of the link.
+    #[serde(default)]
+    pub link_line: Line,
+    /// What becomes of the link's DTR when it is opened.
+    #[serde(default)]
+    pub link_dtr: Dtr,
     /// The counter's rate as declared: checked before anything is believed.
     pub counter_hz: Hertz,
     /// The core's clock as declared.
@@ -88,11 +96,17 @@ pub enum CommandBy {
 pub struct Generator {
     /// How it is spoken to.
     pub driver: GeneratorDriver,
-    /// A tty, or `tcp://host:port`.
+    /// A port, as [`Port`] reads it.
     pub port: String,
     /// Baud rate, where the port has one.
     #[serde(default = "default_baud")]
     pub baud: u32,
+    /// Data bits, parity and stop bits, where the port has them.
+    #[serde(default)]
+    pub line: Line,
+    /// What becomes of DTR when the port is opened.
+    #[serde(default)]
+    pub dtr: Dtr,
     /// Milliseconds for which an edge is at its active level, unless a run says otherwise.
     pub width_ms: u32,
     /// Which transition is the edge.
@@ -129,11 +143,17 @@ pub enum EdgeName {
 pub struct Reference {
     /// What it speaks.
     pub driver: ReferenceDriver,
-    /// A tty, or `tcp://host:port`.
+    /// A port, as [`Port`] reads it.
     pub port: String,
     /// Baud rate, where the port has one.
     #[serde(default = "default_baud")]
     pub baud: u32,
+    /// Data bits, parity and stop bits, where the port has them.
+    #[serde(default)]
+    pub line: Line,
+    /// What becomes of DTR when the port is opened.
+    #[serde(default)]
+    pub dtr: Dtr,
     /// Seconds after a lock that is regained for which it is not trusted yet.
     #[serde(default = "default_settle")]
     pub settle_s: u32,
@@ -192,11 +212,17 @@ pub enum ReferenceDriver {
 pub struct IntervalCounter {
     /// What it speaks.
     pub driver: IntervalCounterDriver,
-    /// A tty, or `tcp://host:port`.
+    /// A port, as [`Port`] reads it.
     pub port: String,
     /// Baud rate, where the port has one.
     #[serde(default = "default_baud")]
     pub baud: u32,
+    /// Data bits, parity and stop bits, where the port has them.
+    #[serde(default)]
+    pub line: Line,
+    /// What becomes of DTR when the port is opened.
+    #[serde(default)]
+    pub dtr: Dtr,
     /// Expanded uncertainty (k = 2) of one reading, in picoseconds. A TAPR TICC: 120.
     #[serde(default = "default_ticc_uncertainty")]
     pub uncertainty_ps: u64,
@@ -262,6 +288,39 @@ impl Default for Limits {
 pub struct BringUp {
     /// Program and arguments. Looked for beside the running executable, then on PATH.
     pub command: Vec<String>,
+}
+
+impl Board {
+    /// The link's port.
+    #[must_use]
+    pub fn link_settings(&self) -> PortSettings {
+        let (line, dtr) = (self.link_line, self.link_dtr);
+        PortSettings { address: self.link.clone(), baud: self.link_baud, line, dtr }
+    }
+}
+
+impl Generator {
+    /// Its port.
+    #[must_use]
+    pub fn port_settings(&self) -> PortSettings {
+        PortSettings { address: self.port.clone(), baud: self.baud, line: self.line, dtr: self.dtr }
+    }
+}
+
+impl Reference {
+    /// Its port.
+    #[must_use]
+    pub fn port_settings(&self) -> PortSettings {
+        PortSettings { address: self.port.clone(), baud: self.baud, line: self.line, dtr: self.dtr }
+    }
+}
+
+impl IntervalCounter {
+    /// Its port.
+    #[must_use]
+    pub fn port_settings(&self) -> PortSettings {
+        PortSettings { address: self.port.clone(), baud: self.baud, line: self.line, dtr: self.dtr }
+    }
 }
 
 const fn default_baud() -> u32 {

@@ -1,6 +1,5 @@
-//! Where things are: ports, chips and paths as a bench file writes them, and `@run` in them.
+//! Where things are: chips and paths as a bench file writes them, and `@run` in them.
 
-use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use super::Selector;
@@ -9,65 +8,6 @@ use super::Selector;
 pub(super) const RUN: &str = "@run";
 /// A Unix socket's path must fit into `sockaddr_un`: 108 bytes with the closing zero.
 pub(super) const SOCKET_PATH_MAX: usize = 107;
-
-/// A port of the bench.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Port {
-    /// A tty.
-    Tty(PathBuf),
-    /// A TCP server that passes bytes through.
-    Tcp {
-        /// Host name or address, without brackets.
-        host: String,
-        /// TCP port.
-        port: u16,
-    },
-}
-
-impl Port {
-    /// Reads `tcp://host:port` or the path of a tty.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with the text.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        if let Some(address) = text.strip_prefix("tcp://") {
-            return tcp(address).ok_or_else(|| format!("`{text}` is not of the form tcp://host:port"));
-        }
-        if let Some((scheme, _)) = text.split_once("://") {
-            return Err(format!("`{text}`: a port is a tty or tcp://host:port, not {scheme}://"));
-        }
-        if !text.contains('/') {
-            return Err(format!("`{text}` is no path of a tty; did you mean `/dev/{text}`?"));
-        }
-        if text.ends_with('/') || text.contains('\0') {
-            return Err(format!("`{text}` is no path of a tty"));
-        }
-        Ok(Self::Tty(text.into()))
-    }
-}
-
-impl fmt::Display for Port {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tty(path) => path.display().fmt(f),
-            Self::Tcp { host, port } if host.contains(':') => write!(f, "tcp://[{host}]:{port}"),
-            Self::Tcp { host, port } => write!(f, "tcp://{host}:{port}"),
-        }
-    }
-}
-
-fn tcp(address: &str) -> Option<Port> {
-    let (host, port) = address.rsplit_once(':')?;
-    let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-    let port = port.parse().ok().filter(|&port: &u16| digits && port != 0)?;
-    let host = match host.strip_prefix('[') {
-        Some(rest) => rest.strip_suffix(']').filter(|host| host.contains(':'))?,
-        // Without brackets, which colon parts the port would be a guess.
-        None => Some(host).filter(|host| !host.contains(':'))?,
-    };
-    let good = !host.is_empty() && !host.contains(['/', '[', ']', '@', ' ', '\0']);
-    good.then(|| Port::Tcp { host: host.to_owned(), port })
-}
 
 /// Where the description of the chip comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,44 +104,6 @@ pub(super) fn check_socket_path(path: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ports_have_two_forms() {
-        assert_eq!(Port::parse("/dev/ttyUSB0"), Ok(Port::Tty("/dev/ttyUSB0".into())));
-        for (text, host, port) in [
-            ("tcp://bench-3.lab:4001", "bench-3.lab", 4001),
-            ("tcp://[fe80::1]:65535", "fe80::1", 65535),
-            ("tcp://10.0.0.7:1", "10.0.0.7", 1),
-        ] {
-            let parsed = Port::parse(text).unwrap();
-            assert_eq!(parsed, Port::Tcp { host: host.to_owned(), port });
-            assert_eq!(parsed.to_string(), text);
-        }
-    }
-
-    #[test]
-    fn what_is_no_port_is_refused() {
-        for text in [
-            "",
-            "ttyUSB0",
-            "/dev/",
-            "tcp://",
-            "tcp://host",
-            "tcp://host:",
-            "tcp://:1",
-            "tcp://host:0",
-            "tcp://host:65536",
-            "tcp://host:+1",
-            "tcp://fe80::1:4001",
-            "tcp://[host]:1",
-            "tcp://a/b:1",
-            "udp://host:1",
-            "unix:///x",
-        ] {
-            assert!(Port::parse(text).is_err(), "{text}");
-        }
-        assert!(Port::parse("ttyUSB0").unwrap_err().contains("`/dev/ttyUSB0`"));
-    }
 
     #[test]
     fn chips_have_two_forms() {

@@ -4,15 +4,15 @@
 //! it with this, so that they cannot part.
 
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::de::DeValue;
 
-use super::place::{self, Chip, Port};
+use super::place::{self, Chip};
 use super::section::{Found, Section, Source, flag, integer, name, text, texts};
 use super::{
-    BenchFile, Board, BringUp, CommandBy, EdgeName, Generator, GeneratorDriver, IntervalCounter,
-    IntervalCounterDriver, Limits, Problem, Reference, ReferenceDriver, WeekRollover, Wiring,
+    BenchFile, Board, BringUp, CommandBy, Dtr, EdgeName, Generator, GeneratorDriver, IntervalCounter,
+    IntervalCounterDriver, Limits, Line, Port, Problem, Reference, ReferenceDriver, WeekRollover, Wiring,
 };
 use crate::units::Hertz;
 
@@ -90,6 +90,7 @@ fn board(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> O
         });
     let image = section.required("image", "the ELF file to load", |value| path(value, place));
     let link = port(section, "link", "board", place, ties);
+    let (link_line, link_dtr) = line_and_dtr(section, ("link-line", "link-dtr"), link.as_deref());
     let link_baud = section.required("link-baud", "the link's baud rate", integer(BAUD));
     let counter_hz = section.required("counter-hz", "the counter's declared rate in hertz", integer(HERTZ));
     let cpu_hz = section.required("cpu-hz", "the core's declared clock in hertz", integer(HERTZ));
@@ -109,6 +110,8 @@ fn board(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> O
         image: image?.value.into(),
         link: link?,
         link_baud: link_baud?.value,
+        link_line,
+        link_dtr,
         counter_hz: Hertz(counter_hz?.value),
         cpu_hz: Hertz(cpu_hz?.value),
         emulated: or_default(emulated),
@@ -119,6 +122,7 @@ fn board(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> O
 fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> Option<Generator> {
     let driver = section.required("driver", "scpi", name(&[("scpi", GeneratorDriver::Scpi)]));
     let port = port(section, "port", "generator", place, ties);
+    let (line, dtr) = line_and_dtr(section, ("line", "dtr"), port.as_deref());
     let baud = section.optional("baud", integer(BAUD));
     let width_ms =
         section.required("width-ms", "how long an edge is active, in milliseconds", integer(WIDTH_MS));
@@ -129,6 +133,8 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
         driver: driver?.value,
         port: port?,
         baud: baud.map_or(super::default_baud(), |found| found.value),
+        line,
+        dtr,
         width_ms: width_ms?.value,
         edge: or_default(edge),
         edge_uncertainty_ps: edge_uncertainty_ps.map(|found| found.value),
@@ -145,6 +151,7 @@ fn reference(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
     ]);
     let driver = section.required("driver", "nmea, ubx, tsip, hp-scpi or jackson", drivers);
     let port = port(section, "port", "reference", place, ties);
+    let (line, dtr) = line_and_dtr(section, ("line", "dtr"), port.as_deref());
     let baud = section.optional("baud", integer(BAUD));
     let settle_s = section.optional("settle-s", integer(SECONDS));
     let guard_s = section.optional("guard-s", integer(SECONDS));
@@ -156,6 +163,8 @@ fn reference(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
         driver: driver?.value,
         port: port?,
         baud: baud.map_or(super::default_baud(), |found| found.value),
+        line,
+        dtr,
         settle_s: settle_s.map_or(super::default_settle(), |found| found.value),
         guard_s: guard_s.map_or(super::default_guard(), |found| found.value),
         max_offset_ns: max_offset_ns.map_or(super::default_max_offset(), |found| found.value),
@@ -173,6 +182,7 @@ fn interval_counter(
     let known: Vec<_> = drivers.iter().map(|(name, _)| *name).collect();
     let driver = section.required("driver", &known.join(", "), name(&drivers));
     let port = port(section, "port", "interval-counter", place, ties);
+    let (line, dtr) = line_and_dtr(section, ("line", "dtr"), port.as_deref());
     let baud = section.optional("baud", integer(BAUD));
     let driver = driver?.value;
     ties.marks_by_reference = driver == IntervalCounterDriver::TimTm2;
@@ -197,6 +207,8 @@ fn interval_counter(
         driver,
         port: port?,
         baud: baud.map_or(super::default_baud(), |found| found.value),
+        line,
+        dtr,
         uncertainty_ps,
         channels: channels.map_or(super::default_channels(), |found| found.value),
         states_half_width: or_default(states_half_width),
@@ -293,18 +305,44 @@ fn port(
     place: &Place<'_>,
     ties: &mut Ties,
 ) -> Option<String> {
-    let found = section.required(key, "a tty, or tcp://host:port", |value| {
-        let text = text(value)?;
-        match Port::parse(&text)? {
-            Port::Tty(_) => place::located(&text, place.folder),
-            tcp @ Port::Tcp { .. } => Ok(tcp.to_string()),
-        }
+    let forms = "a tty, tcp://host:port, rfc2217://host:port or usbtmc:/dev/usbtmc0";
+    let found = section.required(key, forms, |value| {
+        let located = |path: PathBuf| place::located(&path.to_string_lossy(), place.folder);
+        Ok(match Port::parse(&text(value)?)? {
+            Port::Tty(path) => located(path)?,
+            Port::Usbtmc(path) => Port::Usbtmc(located(path)?.into()).to_string(),
+            server @ (Port::Tcp { .. } | Port::Rfc2217 { .. }) => server.to_string(),
+        })
     })?;
     if in_run(&found.value) {
         ties.in_run.push(found.line);
     }
     ties.ports.push((table, found.clone()));
     Some(found.value)
+}
+
+/// The keys for the line of a port, which not every kind of port has.
+fn line_and_dtr(
+    section: &mut Section<'_, '_>,
+    (line_key, dtr_key): (&'static str, &'static str),
+    port: Option<&str>,
+) -> (Line, Dtr) {
+    let without = port.and_then(|port| Port::parse(port).ok()).filter(|port| !port.has_line());
+    let fits = |changed: bool, what: &str| match &without {
+        Some(port) if changed => Err(format!(
+            "{port} has no {what} that ppsrig could set; a serial port behind TCP has it as rfc2217://"
+        )),
+        _ => Ok(()),
+    };
+    let line = section.optional(line_key, |value| {
+        let line: Line = text(value)?.parse()?;
+        fits(line != Line::default(), "line settings").map(|()| line)
+    });
+    let dtr = section.optional(dtr_key, |value| {
+        let dtr = name(&[("keep", Dtr::Keep), ("on", Dtr::On), ("off", Dtr::Off)])(value)?;
+        fits(dtr != Dtr::Keep, "modem lines").map(|()| dtr)
+    });
+    (or_default(line), or_default(dtr))
 }
 
 fn check_ties(source: &mut Source<'_>, ties: &Ties, has_counter: bool, has_bring_up: bool) {

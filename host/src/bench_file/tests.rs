@@ -9,14 +9,18 @@ probe = "20B7:9DB1:unix:@run/swd.sock"
 image = "../../build/firmware/virt.elf"
 link = "@run/board.tty"
 link-baud = 921_600
+link-line = "8e1"
+link-dtr = "off"
 counter-hz = 12_500_000
 cpu-hz = 1_000_000_000
 emulated = true
 command-by = "memory"
 [generator]
 driver = "scpi"
-port = "tcp://generator.lab:5025"
+port = "rfc2217://generator.lab:5025"
 baud = 9600
+line = "7o1"
+dtr = "on"
 width-ms = 5
 edge = "falling"
 edge-uncertainty-ps = 1_000_000
@@ -24,6 +28,8 @@ edge-uncertainty-ps = 1_000_000
 driver = "ubx"
 port = "/dev/ttyACM0"
 baud = 38_400
+line = "8n2"
+dtr = "off"
 settle-s = 11
 guard-s = 22
 max-offset-ns = 500
@@ -33,6 +39,8 @@ disciplined = true
 driver = "ticc"
 port = "@run/ticc.tty"
 baud = 57_600
+line = "7e1"
+dtr = "on"
 uncertainty-ps = 121
 states-half-width = true
 channels = ["A", "B"]
@@ -97,7 +105,9 @@ fn every_key_is_read_and_paths_are_absolute() {
     assert_eq!(bench.board.image, PathBuf::from("/repo/build/firmware/virt.elf"));
     assert_eq!(bench.board.counter_hz, Hertz(12_500_000));
     assert_eq!(bench.board.command_by, CommandBy::Memory);
-    assert_eq!(bench.generator.port, "tcp://generator.lab:5025");
+    assert_eq!(bench.generator.port, "rfc2217://generator.lab:5025");
+    assert_eq!(bench.generator.port_settings().line.to_string(), "7o1");
+    assert_eq!((bench.board.link_settings().dtr, bench.reference.dtr), (Dtr::Off, Dtr::Off));
     assert_eq!(bench.generator.edge, EdgeName::Falling);
     assert_eq!((bench.reference.settle_s, bench.reference.guard_s), (11, 22));
     assert_eq!(bench.wiring.cable_generator_to_counter_ps, -3);
@@ -154,7 +164,7 @@ paired-min-percent = 101
         "1: [board] missing key `counter-hz`: the counter's declared rate in hertz",
         "3: [board] `probe`: `nonsense` is no probe selector: it has the form VID:PID[-INTERFACE][:SERIAL], as `ppsrig list` prints it",
         "4: [board] unknown key `conter-hz`; did you mean `counter-hz`?",
-        "5: [board] `link`: `ttyUSB0` is no path of a tty; did you mean `/dev/ttyUSB0`?",
+        "5: [board] `link`: `ttyUSB0` is no path of a device; did you mean `/dev/ttyUSB0`?",
         "6: [board] `link-baud`: must be a whole number, not a text",
         "7: [board] `cpu-hz`: 0 is not between 1000 and 10000000000",
         "8: [board] `image`: a path is empty",
@@ -210,6 +220,21 @@ fn a_single_mistake_gives_a_single_problem() {
 }
 
 #[test]
+fn line_settings_where_the_port_has_no_line_are_a_problem() {
+    let usbtmc = SMALL.replace("/dev/ttyUSB1\"", "/dev/usbtmc0\"\ndtr = \"on\"");
+    let tcp = usbtmc.replace("/dev/ttyUSB2\"", "tcp://a:1\"\nline = \"7o1\"");
+    let list = problems(&tcp);
+    assert_eq!(list.len(), 2, "{list:?}");
+    assert!(list[0].contains("[generator] `dtr`: /dev/usbtmc0 has no modem lines"), "{list:?}");
+    assert!(list[1].contains("[reference] `line`: tcp://a:1 has no line settings"), "{list:?}");
+    let defaults = tcp.replace("\"7o1\"", "\"8n1\"").replace("\"on\"", "\"keep\"");
+    assert!(parsed(&defaults).is_ok());
+    let list = problems(&SMALL.replace("/dev/ttyUSB2\"", "/dev/ttyUSB2\"\nline = \"9n1\"\ndtr = \"up\""));
+    assert!(list[0].contains("`line`: `9n1` is no line setting"), "{list:?}");
+    assert!(list[1].contains("unknown `up`; known: keep, on, off"), "{list:?}");
+}
+
+#[test]
 fn a_bring_up_program_with_a_slash_is_relative_to_the_file() {
     let text = format!("{SMALL}[bring-up]\ncommand = [\"../power.sh\", \"on\"]\n");
     assert_eq!(parsed(&text).unwrap().bring_up.unwrap().command, ["/repo/fixtures/power.sh", "on"]);
@@ -222,7 +247,7 @@ fn a_chip_description_that_is_not_there_is_one_of_the_problems() {
     std::fs::write(&file, FULL.replace("../boards/", "").replace("width-ms = 5", "width-ms = 0")).unwrap();
     let BenchFileError::Invalid(problems) = read(&file).unwrap_err() else { panic!("is read") };
     let lines: Vec<_> = problems.list.iter().map(|problem| problem.line).collect();
-    assert_eq!(lines, [Some(3), Some(16)], "{problems}");
+    assert_eq!(lines, [Some(3), Some(20)], "{problems}");
     assert!(problems.to_string().starts_with(&format!("{}:3: [board] `chip`: there is no", file.display())));
     std::fs::write(folder.path().join("virt.yaml"), "").unwrap();
     std::fs::write(&file, FULL.replace("../boards/", "")).unwrap();

@@ -9,11 +9,12 @@ use thiserror::Error;
 use super::check::contradiction;
 use super::{Instrument, names};
 use crate::bench_file::{EdgeName, IntervalCounterDriver, ReferenceDriver, WeekRollover};
-use crate::events::{Recording, RigEvent, Stamped};
+use crate::events::absence::absences_of;
+use crate::events::{PortOwner, Recording, RigEvent, Stamped};
 use crate::formats::calendar::{self, HostClock};
 use crate::formats::interval_counter::IntervalCounterDecoder;
 use crate::formats::link::LinkDecoder;
-use crate::formats::raw_log::{self, Direction, RawLog, RawLogError};
+use crate::formats::raw_log::{self, Direction, RawLog, RawLogError, RawRecord};
 use crate::formats::receiver::ReceiverDecoder;
 use crate::names::Measurement;
 use crate::plan::RunRecord;
@@ -111,7 +112,9 @@ pub fn read(dir: &Path) -> Result<Contents, ReadError> {
     }
     let record = read_record(&dir.join(names::RUN))?;
     let mut contents = Contents { record, ..Contents::default() };
-    for instrument in Instrument::ALL {
+    // What the rig did comes first: it says where in the others a port was away.
+    let others = Instrument::ALL.into_iter().filter(|&instrument| instrument != Instrument::Rig);
+    for instrument in [Instrument::Rig].into_iter().chain(others) {
         let path = raw.join(instrument.file_name());
         match fs::read(&path) {
             Ok(bytes) => contents.take(instrument, &path, &bytes)?,
@@ -176,7 +179,7 @@ impl Contents {
         }
         match instrument {
             Instrument::Link => {
-                self.recording.board = decode(&log, &mut LinkDecoder::new(), LinkDecoder::push);
+                self.recording.board = decode(&log.records, &mut LinkDecoder::new(), LinkDecoder::push);
             }
             Instrument::Rig => self.recording.rig = rig_events(&log, path)?,
             Instrument::Reference => {
@@ -199,12 +202,22 @@ impl Contents {
         let falling = bench.is_some_and(|bench| bench.generator.edge == EdgeName::Falling);
         let (driver, channels) = counter
             .map_or((IntervalCounterDriver::Ticc, ['A', 'B']), |counter| (counter.driver, counter.channels));
-        let mut decoder = IntervalCounterDecoder::new(driver, channels, falling);
-        for record in &log.records {
-            match record.direction {
-                Direction::Tx => decoder.sent(&record.payload),
-                Direction::Rx => self.recording.interval.extend(decoder.push(&record.payload, record.at)),
-                Direction::Did => {}
+        let owner =
+            if self.reference_stamps_edges() { PortOwner::Reference } else { PortOwner::IntervalCounter };
+        for (index, part) in self.parts(log, owner).into_iter().enumerate() {
+            let mut decoder = IntervalCounterDecoder::new(driver, channels, falling);
+            // The rest of a line would be a reading like any other, with digits missing.
+            let mut in_line = index > 0 && driver != IntervalCounterDriver::TimTm2;
+            for record in part {
+                match record.direction {
+                    Direction::Tx => decoder.sent(&record.payload),
+                    Direction::Rx => {
+                        let bytes = &record.payload[..];
+                        let bytes = if in_line { behind_line(bytes, &mut in_line) } else { bytes };
+                        self.recording.interval.extend(decoder.push(bytes, record.at));
+                    }
+                    Direction::Did => {}
+                }
             }
         }
     }
@@ -220,22 +233,24 @@ impl Contents {
     fn take_reference(&mut self, log: &RawLog) {
         let driver =
             self.record.as_ref().map_or(ReferenceDriver::Ubx, |record| record.bench.reference.driver);
-        let mut decoder = match driver {
-            ReferenceDriver::Nmea => ReceiverDecoder::nmea(),
-            ReferenceDriver::Ubx => ReceiverDecoder::ubx(),
-            ReferenceDriver::Tsip => ReceiverDecoder::tsip(),
-            ReferenceDriver::HpScpi => ReceiverDecoder::hp_scpi(),
-            ReferenceDriver::Jackson => ReceiverDecoder::jackson(),
-        };
-        let events = &mut self.recording.reference;
-        for record in &log.records {
-            match record.direction {
-                Direction::Rx => events.extend(decoder.push(&record.payload, record.at)),
-                Direction::Tx => decoder.sent(&record.payload),
-                Direction::Did => {}
+        for part in self.parts(log, PortOwner::Reference) {
+            let mut decoder = match driver {
+                ReferenceDriver::Nmea => ReceiverDecoder::nmea(),
+                ReferenceDriver::Ubx => ReceiverDecoder::ubx(),
+                ReferenceDriver::Tsip => ReceiverDecoder::tsip(),
+                ReferenceDriver::HpScpi => ReceiverDecoder::hp_scpi(),
+                ReferenceDriver::Jackson => ReceiverDecoder::jackson(),
+            };
+            let events = &mut self.recording.reference;
+            for record in part {
+                match record.direction {
+                    Direction::Rx => events.extend(decoder.push(&record.payload, record.at)),
+                    Direction::Tx => decoder.sent(&record.payload),
+                    Direction::Did => {}
+                }
             }
+            events.extend(decoder.finish());
         }
-        events.extend(decoder.finish());
     }
 
     /// What the dates of the reference tell, once the host's clock is known.
@@ -248,15 +263,36 @@ impl Contents {
         let correct = policy == Some(WeekRollover::Correct);
         calendar::examine(&mut self.recording.reference, host, correct);
     }
+
+    /// A recording in parts, between which the instrument's port was away: no message may be put together from what came
+    /// before and what came after. (The link needs no such care: its frames are checked by 32 bits.)
+    fn parts<'l>(&self, log: &'l RawLog, owner: PortOwner) -> Vec<&'l [RawRecord]> {
+        let mut rest = log.records.as_slice();
+        let mut parts = Vec::new();
+        for absence in absences_of(&self.recording, owner) {
+            let (part, behind) = rest.split_at(rest.partition_point(|record| record.at < absence.from));
+            parts.push(part);
+            rest = behind;
+        }
+        parts.push(rest);
+        parts
+    }
+}
+
+/// What stands behind the end of the line that the bytes begin in.
+fn behind_line<'b>(bytes: &'b [u8], in_line: &mut bool) -> &'b [u8] {
+    let end = bytes.iter().position(|&byte| byte == b'\n');
+    *in_line = end.is_none();
+    end.map_or(&[], |end| &bytes[end + 1..])
 }
 
 /// Feeds what was received to a decoder, read by read.
 fn decode<D, E>(
-    log: &RawLog,
+    records: &[RawRecord],
     decoder: &mut D,
-    push: impl Fn(&mut D, &[u8], crate::units::HostNanos) -> Vec<Stamped<E>>,
+    mut push: impl FnMut(&mut D, &[u8], crate::units::HostNanos) -> Vec<Stamped<E>>,
 ) -> Vec<Stamped<E>> {
-    let received = log.records.iter().filter(|record| record.direction == Direction::Rx);
+    let received = records.iter().filter(|record| record.direction == Direction::Rx);
     received.flat_map(|record| push(decoder, &record.payload, record.at)).collect()
 }
 

@@ -11,7 +11,7 @@ use crate::analysis::class::Class;
 use crate::analysis::path;
 use crate::analysis::synthetic::Scene;
 use crate::command::replay::finish;
-use crate::events::Recording;
+use crate::events::{IntervalEvent, Recording, ReferenceEvent, Stamped};
 use crate::formats::raw_log::{Direction, header};
 use crate::plan::RunRecord;
 use crate::report::{EDGES, PAIRS, SAMPLES, SUMMARY, SUMMARY_JSON};
@@ -477,4 +477,42 @@ fn record_the_synthetic_captures() {
             fs::copy(dir.join(&file), to.join(&file)).unwrap();
         }
     }
+}
+
+#[test]
+fn no_message_is_put_together_from_before_and_after_an_absence() {
+    let results = tempfile::tempdir().unwrap();
+    let raw = results.path().join(names::RAW);
+    fs::create_dir_all(&raw).unwrap();
+    let write = |name: &str, lines: &str| {
+        fs::write(raw.join(format!("{name}.log")), format!("# ppsrig raw 1 {name}\n{lines}")).unwrap();
+    };
+    let gone = |instrument: &str| {
+        format!(
+            "2000 did {{\"did\":\"port-vanished\",\"port\":\"/p\",\"instrument\":\"{instrument}\",\"reason\":\"x\"}}\n\
+             3000 did {{\"did\":\"port-returned\",\"port\":\"/p\",\"instrument\":\"{instrument}\",\"after_ms\":1}}\n"
+        )
+    };
+    write(
+        "interval-counter",
+        "1000 rx 12.000000000000 chA\\r\\n13.00\n3001 rx 0000000000 chA\\r\n3002 rx \\n18.000000000000 chA\\r\\n\n",
+    );
+    write(
+        "reference",
+        "1000 rx $GPRMC,123519.00,A,4807.038,N,\n3001 rx 01131.000,E,022.4,084.4,230326,,,A*5B\\r\\n\n",
+    );
+    let found = |rig: &str| {
+        write("rig", rig);
+        let recording = read(results.path()).unwrap().recording;
+        let stamp = |event: &IntervalEvent| match event {
+            IntervalEvent::Stamp(stamp) => i64::try_from(stamp.time.0 / 1_000_000_000_000).unwrap(),
+            other => panic!("{other:?}"),
+        };
+        let stamps: Vec<_> = recording.interval.iter().map(|event| stamp(&event.event)).collect();
+        let is_time = |event: &&Stamped<ReferenceEvent>| matches!(event.event, ReferenceEvent::Time(_));
+        (stamps, recording.reference.iter().filter(is_time).count())
+    };
+    assert_eq!(found(""), (vec![12, 13, 18], 1), "without an absence they are whole");
+    assert_eq!(found(&gone("interval-counter")), (vec![12, 18], 1));
+    assert_eq!(found(&gone("reference")), (vec![12, 13, 18], 0));
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::bench;
-use crate::bench_file::{BenchFile, Chip, CommandBy, ReferenceDriver};
+use crate::bench_file::{BenchFile, Chip, CommandBy, Dtr, Line, Port, ReferenceDriver};
 
 /// Checks a bench file
 ///
@@ -48,15 +48,28 @@ fn description(bench: &BenchFile, exists: &dyn Fn(&Path) -> bool) -> String {
         ("board", format!("{chip}, counter declared {}{emulated}{by}", board.counter_hz)),
         ("probe", board.probe.clone()),
         ("image", format!("{}{unbuilt}", image.display())),
-        ("link", format!("{} at {} baud", board.link, board.link_baud)),
-        ("generator", format!("SCPI on {}, {} ms wide", bench.generator.port, bench.generator.width_ms)),
+        (
+            "link",
+            format!("{} at {} baud{}", board.link, board.link_baud, line(board.link_line, board.link_dtr)),
+        ),
+        ("generator", {
+            let generator = &bench.generator;
+            let line = line(generator.line, generator.dtr);
+            format!("SCPI on {}{line}, {} ms wide", generator.port, generator.width_ms)
+        }),
         ("reference", reference(bench)),
     ];
     lines.push((
         "interval counter",
         match &bench.interval_counter {
             Some(counter) => {
-                format!("{} on {}, channel B: {}", counter.driver.name(), counter.port, channel_b(bench))
+                let line = line(counter.line, counter.dtr);
+                format!(
+                    "{} on {}{line}, channel B: {}",
+                    counter.driver.name(),
+                    counter.port,
+                    channel_b(bench)
+                )
             }
             None => "none".to_owned(),
         },
@@ -68,7 +81,28 @@ fn description(bench: &BenchFile, exists: &dyn Fn(&Path) -> bool) -> String {
             None => "none, it is up".to_owned(),
         },
     ));
+    let hints = hints(bench);
+    lines.extend(hints.iter().map(|hint| ("hint", hint.clone())));
     lines.iter().map(|(name, value)| format!("  {name:<17}{value}\n")).collect()
+}
+
+/// What is no mistake, and will be one some day.
+fn hints(bench: &BenchFile) -> Vec<String> {
+    let counter = bench.interval_counter.as_ref().map(|counter| counter.port.as_str());
+    let ports =
+        [Some(bench.board.link.as_str()), Some(&bench.generator.port), Some(&bench.reference.port), counter];
+    ports.into_iter().flatten().filter_map(|port| Port::parse(port).ok()?.replug_hint()).collect()
+}
+
+/// A line that is set to something else than is usual, and a modem line that is.
+fn line(line: Line, dtr: Dtr) -> String {
+    let line = if line == Line::default() { String::new() } else { format!(" {line}") };
+    let dtr = match dtr {
+        Dtr::Keep => "",
+        Dtr::On => ", DTR on",
+        Dtr::Off => ", DTR off",
+    };
+    line + dtr
 }
 
 fn reference(bench: &BenchFile) -> String {
@@ -80,7 +114,9 @@ fn reference(bench: &BenchFile) -> String {
         ReferenceDriver::HpScpi => "HP SCPI",
         ReferenceDriver::Jackson => "Jackson Labs",
     };
-    format!("{driver} on {}, settles {} s, guard {} s", reference.port, reference.settle_s, reference.guard_s)
+    let line = line(reference.line, reference.dtr);
+    let (port, settle, guard) = (&reference.port, reference.settle_s, reference.guard_s);
+    format!("{driver} on {port}{line}, settles {settle} s, guard {guard} s")
 }
 
 const fn channel_b(bench: &BenchFile) -> &'static str {
@@ -108,5 +144,16 @@ mod tests {
 ";
         assert_eq!(description(&bench, &|_| false), expected);
         assert!(!description(&bench, &|_| true).contains("not there yet"));
+    }
+
+    #[test]
+    fn a_name_that_does_not_last_and_a_line_that_is_not_usual_are_shown() {
+        let text = include_str!("../../../fixtures/benches/virtual.toml");
+        let text = text.replace("\"@run/gps.tty\"", "\"/dev/ttyUSB3\"\nline = \"7o1\"\ndtr = \"off\"");
+        let bench = crate::bench_file::parse(&text, Path::new("/repo/fixtures/benches")).unwrap();
+        let shown = description(&bench, &|_| true);
+        assert!(shown.contains("on /dev/ttyUSB3 7o1, DTR off, settles"), "{shown}");
+        assert!(shown.contains("  hint             /dev/ttyUSB3 may be another adapter"), "{shown}");
+        assert_eq!(shown.matches("  hint").count(), 1);
     }
 }

@@ -20,6 +20,8 @@ use crate::rig::watch::{Deadline, Halt, Watch};
 const TRIES: [Duration; 3] =
     [Duration::from_millis(400), Duration::from_millis(1200), Duration::from_millis(2400)];
 const LOOK: Duration = Duration::from_millis(50);
+/// Tries of one command that may be repeated because the port was away: a plug that wobbles is not waited for for ever.
+const MOST_REPEATED: u32 = 5;
 
 /// Why the board does not do what it is told.
 #[derive(Debug, Error)]
@@ -216,16 +218,21 @@ impl Link {
         let mut frame = [0; MAX_FRAME];
         let length = frame::encode(sequence, command, &mut frame).expect("every command fits a frame");
         let (frames, damaged) = (self.frames, self.damaged);
-        for (index, allowed) in TRIES.into_iter().enumerate() {
+        let (mut index, mut repeated) = (0, 0);
+        while let Some(&allowed) = TRIES.get(index) {
             if index > 0 {
                 log::warn!("{name}: no answer, trying again ({} of {})", index + 1, TRIES.len());
             }
+            let returns = self.port.returns();
             // The leading zero ends whatever half a frame the board may have received before.
             self.port.write(&[0])?;
             self.port.write(&frame[..length])?;
-            let deadline = Deadline::after(allowed);
+            let mut deadline = Deadline::after(allowed);
             while !deadline.passed() {
                 watch.check()?;
+                if self.port.is_away() {
+                    deadline = Deadline::after(allowed);
+                }
                 let Some(event) = self.next(deadline.left().min(LOOK))? else { continue };
                 also(&event);
                 if let BoardEvent::Frame { message, .. } = &event
@@ -233,6 +240,12 @@ impl Link {
                 {
                     return result;
                 }
+            }
+            // A try in which the port was away may have lost its command or its answer, and does not count.
+            if self.port.returns() == returns || repeated == MOST_REPEATED {
+                index += 1;
+            } else {
+                repeated += 1;
             }
         }
         let heard = match (self.frames - frames, self.damaged - damaged) {

@@ -17,7 +17,7 @@ use crate::plan::whole_tick_steps;
 use crate::rig::link::{Link, Needs, accepted, check_identity};
 use crate::rig::probe::{Load, Target};
 use crate::rig::recorder::Log;
-use crate::rig::session::{OnStep, SessionError, Step, load_board};
+use crate::rig::session::{OnStep, SessionError, Step, load_board, notices};
 use crate::rig::watch::{Deadline, Watch};
 use crate::units::Hertz;
 
@@ -127,6 +127,7 @@ impl MeasuringBoard {
         step(Step::Measuring { what: &job.what, done: 0, total: parts(&job.command) });
         while !deadline.passed() {
             self.watch.check()?;
+            notices(&self.watch, step);
             let Some(event) = self.link.next(LOOK)? else { continue };
             deadline = Deadline::after(job.silence);
             let BoardEvent::Frame { message, .. } = event else { continue };

@@ -1,30 +1,43 @@
-//! A port of the bench: a tty, or `tcp://host:port`.
+//! A port of the bench: a tty, `tcp://host:port`, `rfc2217://host:port`, or a USBTMC device.
 //!
 //! A thread of its own reads it from the moment it is open, records every byte with its arrival time and passes it on:
 //! what arrives between opening and the first look would otherwise be lost beyond the kernel's buffer (serialport-rs
-//! issue 308). A port that vanishes is an event like any other.
+//! issue 308). The same thread waits for a port that vanished and opens it again under its name, whatever device that
+//! name stands for then; both are recorded, so that a replay knows of the gap.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::path::Path;
+pub mod adapter;
+mod keeper;
+mod lock_file;
+mod rfc2217;
+mod tcp;
+mod transport;
+mod tty;
+mod usbtmc;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::bench_file::Port as Place;
-use crate::formats::raw_log::Direction;
-use crate::rig::holder;
+use crate::bench_file::PortSettings;
+use crate::events::PortOwner;
 use crate::rig::recorder::Log;
-use crate::rig::watch::{Halt, Watch};
+use crate::rig::watch::{Deadline, Halt};
 use crate::units::HostNanos;
+use keeper::{Arrival, Shared};
+pub use transport::ModemLine;
 
 /// How long a read may block before the reader looks whether the port is being closed.
 const READ_TIMEOUT: Duration = Duration::from_millis(50);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a port that vanished is waited for.
+const RETURN_ALLOWED: Duration = Duration::from_secs(30);
+/// How long a command to a generator waits for a port that is away: what it commands would come at another time than
+/// was meant.
+const COMMAND_ALLOWED: Duration = Duration::from_secs(2);
+/// How long closing may take. A read of a USBTMC device cannot be called off, and ends by itself after five seconds.
+const CLOSE_ALLOWED: Duration = Duration::from_secs(7);
 
 /// Why a port cannot be used.
 #[derive(Debug, Error)]
@@ -58,12 +71,36 @@ pub enum PortError {
         /// As the bench file names it.
         address: String,
     },
-    /// neither a tty nor tcp://host:port
+    /// another kind of device
+    #[error("{address}: this is no USBTMC device; `ppsrig list` shows those of this machine")]
+    NotUsbtmc {
+        /// As the bench file names it.
+        address: String,
+    },
+    /// neither form of a port
     #[error("{0}")]
     BadAddress(String),
+    /// a modem line was asked for where there is none
+    #[error("{address}: cannot set the modem line {line}: {reason}; this port may have no modem lines")]
+    NoModemLine {
+        /// As the bench file names it.
+        address: String,
+        /// Which.
+        line: ModemLine,
+        /// What the system says.
+        reason: String,
+    },
     /// whatever else the system says
     #[error("{address}: cannot open the port: {reason}")]
     Open {
+        /// As the bench file names it.
+        address: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// it takes no bytes
+    #[error("{address}: the port takes no bytes: {reason}; is its flow control, or its server, stuck?")]
+    Unsent {
         /// As the bench file names it.
         address: String,
         /// What the system says.
@@ -82,64 +119,82 @@ pub enum PortError {
     Halt(#[from] Halt),
 }
 
-/// What a port's reader passes on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Arrival {
-    /// Bytes that arrived together.
-    Bytes {
-        /// When.
-        at: HostNanos,
-        /// They.
-        bytes: Vec<u8>,
-    },
-    /// The port cannot be read any more. Nothing follows.
-    Vanished {
-        /// What the system says.
-        reason: String,
-    },
+/// How long a port that vanished is waited for, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Patience {
+    /// The reader's, for the port to come back.
+    port: Duration,
+    /// A write's. None is longer than the reader's.
+    command: Duration,
+}
+
+impl Patience {
+    const NONE: Self = Self { port: Duration::ZERO, command: Duration::ZERO };
+
+    /// Who only reads, or asks again, waits as long as there is hope.
+    const fn of(owner: PortOwner) -> Self {
+        let command = match owner {
+            PortOwner::Generator => COMMAND_ALLOWED,
+            PortOwner::Link | PortOwner::Reference | PortOwner::IntervalCounter => RETURN_ALLOWED,
+        };
+        Self { port: RETURN_ALLOWED, command }
+    }
 }
 
 /// An open port.
 pub struct Port {
     address: String,
-    writer: Box<dyn Write + Send>,
+    shared: Arc<Shared>,
     arrivals: Receiver<Arrival>,
     vanished: Option<String>,
+    patience: Patience,
     log: Log,
-    closing: Arc<AtomicBool>,
     reader: Option<JoinHandle<()>>,
 }
 
 impl Port {
-    /// Opens a tty exclusively, or connects, and starts to read and record.
+    /// Opens a port at this baud rate, 8n1, and starts to read and record. If it vanishes, that is an error at once.
     ///
     /// # Errors
     /// [`PortError`], which says what to try.
     pub fn open(address: &str, baud: u32, log: Log) -> Result<Self, PortError> {
-        log.watch().check()?;
-        let (reader, writer) = match Place::parse(address).map_err(PortError::BadAddress)? {
-            Place::Tcp { host, port } => connect(address, &host, port, log.watch())?,
-            Place::Tty(_) => open_tty(address, baud)?,
-        };
-        Ok(Self::over(address, reader, writer, log))
+        Self::open_with(&PortSettings::plain(address, baud), log)
     }
 
-    fn over(address: &str, reader: Box<dyn Read + Send>, writer: Box<dyn Write + Send>, log: Log) -> Self {
-        let (sender, arrivals) = channel();
-        let closing = Arc::new(AtomicBool::new(false));
-        let reader = {
-            let (log, closing) = (log.clone(), Arc::clone(&closing));
-            std::thread::spawn(move || read_until_closed(reader, &log, &closing, &sender))
-        };
-        Self {
-            address: address.to_owned(),
-            writer,
-            arrivals,
-            vanished: None,
-            log,
-            closing,
-            reader: Some(reader),
-        }
+    /// As [`Port::open`], with the line set as the bench file says.
+    ///
+    /// # Errors
+    /// [`PortError`], which says what to try.
+    pub fn open_with(settings: &PortSettings, log: Log) -> Result<Self, PortError> {
+        Self::start(settings, log, None, Patience::NONE)
+    }
+
+    /// Opens an instrument's port for a run: one that vanishes is waited for, and `rig` (`rig.log`) tells of it. Meanwhile
+    /// [`Port::read`] finds nothing; a write waits for the port, that to a generator for two seconds only.
+    ///
+    /// # Errors
+    /// [`PortError`], which says what to try.
+    pub fn open_for(
+        owner: PortOwner,
+        settings: &PortSettings,
+        log: Log,
+        rig: &Log,
+    ) -> Result<Self, PortError> {
+        Self::start(settings, log, Some((owner, rig.clone())), Patience::of(owner))
+    }
+
+    fn start(
+        settings: &PortSettings,
+        log: Log,
+        rig: Option<(PortOwner, Log)>,
+        patience: Patience,
+    ) -> Result<Self, PortError> {
+        log.watch().check()?;
+        let opened = transport::open(settings, log.watch())?;
+        let address = settings.address.clone();
+        let (shared, arrivals, reader) =
+            keeper::start(settings.clone(), opened, log.clone(), rig, patience.port);
+        Ok(Self { address, shared, arrivals, vanished: None, patience, log, reader: Some(reader) })
     }
 
     /// As the bench file names it.
@@ -148,14 +203,33 @@ impl Port {
         &self.address
     }
 
-    /// Records bytes and sends them; returns the time just before.
+    /// Whether the port is away just now, and being waited for.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        self.shared.is_away()
+    }
+
+    /// How often the port came back so far. An answer that was due before is not to be waited for.
+    #[must_use]
+    pub fn returns(&self) -> u64 {
+        self.shared.returns()
+    }
+
+    /// Records bytes and sends them; returns the time just before. For a USBTMC device they are one message.
     ///
     /// # Errors
-    /// [`PortError::Vanished`]
+    /// [`PortError::Vanished`], [`PortError::Unsent`], [`PortError::Halt`]
     pub fn write(&mut self, bytes: &[u8]) -> Result<HostNanos, PortError> {
-        let at = self.log.record(Direction::Tx, bytes);
-        let sent = self.writer.write_all(bytes).and_then(|()| self.writer.flush());
-        sent.map(|()| at).map_err(|error| self.gone(error.to_string()))
+        let deadline = Deadline::after(self.patience.command);
+        self.shared.send(&self.address, bytes, &self.log, deadline)
+    }
+
+    /// Raises or lowers a modem line; returns the time just before.
+    ///
+    /// # Errors
+    /// [`PortError::NoModemLine`], [`PortError::Vanished`]
+    pub fn set_modem_line(&mut self, line: ModemLine, up: bool) -> Result<HostNanos, PortError> {
+        self.shared.set_modem_line(&self.address, line, up, &self.log)
     }
 
     /// The next bytes, or none if nothing arrives for `wait`.
@@ -169,7 +243,7 @@ impl Port {
         match self.arrivals.recv_timeout(wait) {
             Ok(Arrival::Bytes { at, bytes }) => Ok(Some((at, bytes))),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Ok(Arrival::Vanished { reason }) => {
+            Ok(Arrival::Gone { reason }) => {
                 self.vanished = Some(reason.clone());
                 Err(self.gone(reason))
             }
@@ -184,9 +258,14 @@ impl Port {
 
 impl Drop for Port {
     fn drop(&mut self) {
-        self.closing.store(true, Ordering::Relaxed);
-        if let Some(reader) = self.reader.take() {
-            // It looks at the flag at least every READ_TIMEOUT.
+        self.shared.close();
+        let Some(reader) = self.reader.take() else { return };
+        // It looks at the flag at least every READ_TIMEOUT, but for a USBTMC device that owes an answer.
+        let deadline = Deadline::after(CLOSE_ALLOWED);
+        while !reader.is_finished() && !deadline.passed() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if reader.is_finished() {
             let _panicked = reader.join();
         }
     }
@@ -196,76 +275,6 @@ impl std::fmt::Debug for Port {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Port").field("address", &self.address).finish_non_exhaustive()
     }
-}
-
-fn read_until_closed(mut port: Box<dyn Read + Send>, log: &Log, closing: &AtomicBool, to: &Sender<Arrival>) {
-    let mut buffer = [0; 4096];
-    while !closing.load(Ordering::Relaxed) {
-        let arrival = match port.read(&mut buffer) {
-            Ok(0) => Arrival::Vanished { reason: "end of file".to_owned() },
-            Ok(count) => {
-                let at = log.record(Direction::Rx, &buffer[..count]);
-                Arrival::Bytes { at, bytes: buffer[..count].to_vec() }
-            }
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::TimedOut | ErrorKind::WouldBlock | ErrorKind::Interrupted
-                ) =>
-            {
-                continue;
-            }
-            Err(error) => Arrival::Vanished { reason: error.to_string() },
-        };
-        let last = matches!(arrival, Arrival::Vanished { .. });
-        if to.send(arrival).is_err() || last {
-            return;
-        }
-    }
-}
-
-type Halves = (Box<dyn Read + Send>, Box<dyn Write + Send>);
-
-fn open_tty(address: &str, baud: u32) -> Result<Halves, PortError> {
-    // DTR stays as the system sets it: there is no way to open a tty on Linux without a moment of DTR.
-    let opened = serialport::new(address, baud).timeout(READ_TIMEOUT).open_native();
-    let reader = opened.map_err(|error| tty_error(address, &error))?;
-    let writer = reader.try_clone_native().map_err(|error| tty_error(address, &error))?;
-    Ok((Box::new(reader), Box::new(writer)))
-}
-
-fn tty_error(address: &str, error: &serialport::Error) -> PortError {
-    let path = Path::new(address);
-    let address = address.to_owned();
-    match error.kind() {
-        serialport::ErrorKind::Io(ErrorKind::NotFound) => PortError::Missing { address },
-        serialport::ErrorKind::Io(ErrorKind::PermissionDenied) => PortError::Permission { address },
-        serialport::ErrorKind::NoDevice => {
-            PortError::Busy { holder: holder::describe(&holder::holders(path), path), address }
-        }
-        _ if path.is_file() || path.is_dir() => PortError::NotATty { address },
-        _ => PortError::Open { reason: error.to_string(), address },
-    }
-}
-
-fn connect(address: &str, host: &str, port: u16, watch: &Watch) -> Result<Halves, PortError> {
-    let failed =
-        |error: std::io::Error| PortError::Open { address: address.to_owned(), reason: error.to_string() };
-    let mut last = std::io::Error::new(ErrorKind::NotFound, "the host name has no address");
-    for candidate in (host, port).to_socket_addrs().map_err(failed)? {
-        watch.check()?;
-        match TcpStream::connect_timeout(&candidate, CONNECT_TIMEOUT) {
-            Ok(stream) => {
-                stream.set_nodelay(true).map_err(failed)?;
-                stream.set_read_timeout(Some(READ_TIMEOUT)).map_err(failed)?;
-                stream.set_write_timeout(Some(CONNECT_TIMEOUT)).map_err(failed)?;
-                let writer = stream.try_clone().map_err(failed)?;
-                return Ok((Box::new(stream), Box::new(writer)));
-            }
-            Err(error) => last = error,
-        }
-    }
-    Err(failed(last))
 }
 
 #[cfg(test)]

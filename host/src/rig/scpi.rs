@@ -29,6 +29,10 @@ pub struct ScpiGenerator {
     identity: String,
     /// `*OPC?` was sent and has not been answered.
     completion_asked: bool,
+    /// How often the port had come back when it was sent last.
+    asked_after: u64,
+    /// It was sent more than once for this train, and may be answered as often.
+    answered_twice: bool,
 }
 
 impl ScpiGenerator {
@@ -37,8 +41,14 @@ impl ScpiGenerator {
     /// # Errors
     /// [`GeneratorError`]
     pub fn open(port: Port) -> Result<Self, GeneratorError> {
-        let mut generator =
-            Self { port, received: Vec::new(), identity: String::new(), completion_asked: false };
+        let mut generator = Self {
+            port,
+            received: Vec::new(),
+            identity: String::new(),
+            completion_asked: false,
+            asked_after: 0,
+            answered_twice: false,
+        };
         // Ends whatever half a line a terminal program may have left in its input.
         generator.send("")?;
         generator.send("ABOR")?;
@@ -128,6 +138,13 @@ impl ScpiGenerator {
         Ok(errors)
     }
 
+    fn ask_completion(&mut self) -> Result<(), GeneratorError> {
+        self.asked_after = self.port.returns();
+        self.send("*OPC?")?;
+        self.completion_asked = true;
+        Ok(())
+    }
+
     fn no_errors(&mut self, after: &'static str) -> Result<(), GeneratorError> {
         let errors = self.errors()?;
         if errors.is_empty() {
@@ -199,16 +216,24 @@ impl Generator for ScpiGenerator {
     fn arm(&mut self) -> Result<(), GeneratorError> {
         self.send("INIT")?;
         self.no_errors("INIT")?;
-        self.send("*OPC?")?;
-        self.completion_asked = true;
-        Ok(())
+        self.ask_completion()
     }
 
     fn complete(&mut self, wait: Duration) -> Result<bool, GeneratorError> {
+        let asked_again = self.port.returns() != self.asked_after;
+        if asked_again {
+            // The answer may have come while the port was away, or half of it before.
+            self.received.clear();
+            self.ask_completion()?;
+        }
+        self.answered_twice |= asked_again;
         match self.reply(wait)? {
             None => Ok(false),
             Some(reply) if scpi::flag(&reply) == Ok(true) => {
                 self.completion_asked = false;
+                if std::mem::take(&mut self.answered_twice) {
+                    self.drain();
+                }
                 Ok(true)
             }
             Some(reply) => Err(self.bad_reply("*OPC?", reply)),

@@ -112,6 +112,8 @@ pub enum Step<'a> {
     },
     /// It has measured that.
     Measured(&'a str),
+    /// Something happened that whoever watches should hear: a port vanished, or is back.
+    Notice(&'a str),
 }
 
 /// Gets the steps.
@@ -218,6 +220,7 @@ impl Rig {
             let _told_later = self.generator.make_safe();
         }
         let closed = self.close(window, fired.is_ok());
+        notices(&self.watch, step);
         fired.and(closed)?;
         step(Step::Fired(burst));
         Ok(())
@@ -265,6 +268,7 @@ impl Rig {
         let mut captured = 0;
         loop {
             self.watch.check()?;
+            notices(&self.watch, step);
             if self.generator.complete(Duration::ZERO)? {
                 return Ok(());
             }
@@ -283,7 +287,7 @@ impl Rig {
         }
     }
 
-    /// The readers record by themselves; this is how a vanished port is noticed.
+    /// The readers record by themselves; this is how a port that stays away is noticed.
     fn look_at_instruments(&mut self) -> Result<(), SessionError> {
         self.reference.poll()?;
         if let Some(counter) = &mut self.interval_counter {
@@ -321,6 +325,11 @@ pub(super) fn load_board(
     log.did(&RigEvent::ProbeUsed { purpose: "load".to_owned(), began, operations });
     step(Step::Loaded(&result?.report));
     Ok(())
+}
+
+/// Passes on what the ports have to say.
+pub(super) fn notices(watch: &Watch, step: OnStep<'_>) {
+    watch.take_notices().iter().for_each(|notice| step(Step::Notice(notice)));
 }
 
 const fn late_advice(captured: u32) -> &'static str {

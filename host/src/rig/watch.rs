@@ -23,6 +23,7 @@ pub enum Halt {
 pub struct Watch {
     interrupted: Arc<AtomicBool>,
     recording_failure: Arc<Mutex<Option<String>>>,
+    notices: Arc<Mutex<Vec<String>>>,
 }
 
 impl Watch {
@@ -55,6 +56,18 @@ impl Watch {
     pub fn recording_failed(&self, reason: String) {
         let mut failure = self.recording_failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert(reason);
+    }
+
+    /// Says something that whoever follows the run should hear: a port that vanished, one that is back.
+    pub fn notice(&self, text: String) {
+        log::info!("{text}");
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    /// What there is to be said since the last call.
+    #[must_use]
+    pub fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether to go on.

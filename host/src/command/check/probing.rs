@@ -5,7 +5,7 @@ use std::time::Duration;
 use ppsrig_wire::{Capabilities, Identity};
 
 use super::findings::Findings;
-use crate::bench_file::{BenchFile, GeneratorDriver};
+use crate::bench_file::{BenchFile, GeneratorDriver, PortSettings};
 use crate::events::Trust;
 use crate::rig::image::Image;
 use crate::rig::interval_counter::IntervalCounter;
@@ -41,8 +41,8 @@ pub(super) fn probe(bench: &BenchFile, deadline: Deadline, watch: &Watch, findin
     }
 }
 
-fn open(bench_port: &str, baud: u32, watch: &Watch) -> Result<Port, PortError> {
-    Port::open(bench_port, baud, Recorder::new(watch).no_log())
+fn open(settings: &PortSettings, watch: &Watch) -> Result<Port, PortError> {
+    Port::open_with(settings, Recorder::new(watch).no_log())
 }
 
 fn board(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
@@ -70,7 +70,7 @@ fn board(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
         }
     }
     // The link is open before the board starts: its first bytes count.
-    let port = match open(&bench.board.link, bench.board.link_baud, watch) {
+    let port = match open(&bench.board.link_settings(), watch) {
         Ok(port) => port,
         Err(error) => return findings.unusable("link", error.to_string()),
     };
@@ -132,7 +132,7 @@ fn identified(bench: &BenchFile, identity: &Identity, findings: &mut Findings) {
 }
 
 fn generator(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
-    let port = match open(&bench.generator.port, bench.generator.baud, watch) {
+    let port = match open(&bench.generator.port_settings(), watch) {
         Ok(port) => port,
         Err(error) => return findings.unusable("generator", error.to_string()),
     };
@@ -148,7 +148,7 @@ fn generator(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
 }
 
 fn reference(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
-    let port = match open(&bench.reference.port, bench.reference.baud, watch) {
+    let port = match open(&bench.reference.port_settings(), watch) {
         Ok(port) => port,
         Err(error) => return findings.unusable("reference", error.to_string()),
     };
@@ -184,7 +184,7 @@ fn interval_counter(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
         return findings
             .not_checked(name, "it is the reference's time mark input, and no edge is fired here");
     }
-    let port = match open(&declared.port, declared.baud, watch) {
+    let port = match open(&declared.port_settings(), watch) {
         Ok(port) => port,
         Err(error) => return findings.unusable(name, error.to_string()),
     };

@@ -9,14 +9,15 @@ use super::plan::session_seed;
 use super::progress::Progress;
 use super::record::{Logs, Recording};
 use crate::analysis::{RateCheck, check_rate, seconds};
-use crate::bench_file::{BenchFile, GeneratorDriver};
+use crate::bench_file::{BenchFile, GeneratorDriver, PortSettings};
 use crate::bundle;
-use crate::events::RigEvent;
+use crate::events::{PortOwner, RigEvent};
 use crate::plan::RunRecord;
 use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::{Link, Needs, Work};
 use crate::rig::port::Port;
 use crate::rig::probe::Target;
+use crate::rig::recorder::Log;
 use crate::rig::reference::Reference;
 use crate::rig::scpi::ScpiGenerator;
 use crate::rig::session::Rig;
@@ -69,18 +70,18 @@ fn open(
     logs: &Logs,
 ) -> anyhow::Result<(Rig, String)> {
     let board = &bench.board;
-    let link = Port::open(&board.link, board.link_baud, logs.link.clone())
-        .context("cannot open the board's link")?;
-    let generator = Port::open(&bench.generator.port, bench.generator.baud, logs.generator.clone())
-        .context("cannot open the generator")?;
-    let reference = Port::open(&bench.reference.port, bench.reference.baud, logs.reference.clone())
-        .context("cannot open the reference")?;
+    let open = |owner, settings: &PortSettings, log: &Log| {
+        Port::open_for(owner, settings, log.clone(), &logs.rig)
+            .with_context(|| format!("cannot open the {owner}"))
+    };
+    let link = open(PortOwner::Link, &board.link_settings(), &logs.link)?;
+    let generator = open(PortOwner::Generator, &bench.generator.port_settings(), &logs.generator)?;
+    let reference = open(PortOwner::Reference, &bench.reference.port_settings(), &logs.reference)?;
     let interval_counter = match &bench.interval_counter {
         None => None,
         Some(counter) if counter.is_reference(&bench.reference) => None,
         Some(counter) => {
-            let port = Port::open(&counter.port, counter.baud, logs.interval_counter.clone())
-                .context("cannot open the interval counter")?;
+            let port = open(PortOwner::IntervalCounter, &counter.port_settings(), &logs.interval_counter)?;
             Some(IntervalCounter::open(port, counter, bench.generator.edge)?)
         }
     };

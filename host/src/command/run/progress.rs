@@ -79,6 +79,7 @@ impl Progress {
             Step::Firing { burst, commanded, period, captured } => {
                 self.firing(*burst, (*commanded, *period), *captured);
             }
+            Step::Notice(text) => self.line(text),
             Step::Measuring { what, done, total } => self.measuring(what, *done, *total),
             Step::Measured(what) => {
                 self.clear();

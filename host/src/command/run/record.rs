@@ -13,7 +13,7 @@ use crate::bench_file::{BenchFile, CommandBy};
 use crate::bundle::{self, Bundle, RawFiles, names};
 use crate::command::bench::{Bench, How, UpBench};
 use crate::command::trace;
-use crate::events::{self, RigEvent};
+use crate::events::{self, PortOwner, RigEvent};
 use crate::names::{Clock, Measurement, PathVariant};
 use crate::plan::{Conditions, Plan, Provenance, RunRecord};
 use crate::rig::image::Image;
@@ -145,8 +145,8 @@ impl Recording<'_> {
     ) -> anyhow::Result<()> {
         let board = &bench.board;
         let _lock = ProbeLock::acquire(&board.probe)?;
-        let link = Port::open(&board.link, board.link_baud, logs.link.clone())
-            .context("cannot open the board's link")?;
+        let link = Port::open_for(PortOwner::Link, &board.link_settings(), logs.link.clone(), &logs.rig)
+            .context("cannot open the link to the board")?;
         let mut measuring = MeasuringBoard {
             link: Link::new(link),
             target: Target { selector: board.probe.clone(), chip: board.chip.clone() },

@@ -5,8 +5,10 @@ use ppsrig_wire::frame::Accumulator;
 use ppsrig_wire::{ClockId, EdgeDirection};
 
 use super::*;
+use crate::bench_file::PortSettings;
+use crate::events::PortOwner;
 use crate::rig::recorder::Recorder;
-use crate::rig::testing::Pty;
+use crate::rig::testing::{Plug, Pty};
 
 /// A board that answers each command with the messages that `answer` makes of it and its try, counted from 0.
 struct FakeBoard {
@@ -137,4 +139,36 @@ fn a_board_must_be_what_the_bench_file_says() {
     assert!(refused(Needs { work: edges(EdgeMode::Irq, true), ..needs }).contains("echo"));
     assert!(refused(Needs { work: Work::Path, ..needs }).contains("measure the path"));
     assert!(refused(Needs { work: Work::Ctime, ..needs }).contains("inode timestamp"));
+}
+
+#[test]
+fn tries_in_which_the_link_was_away_do_not_count() {
+    let mut plug = Plug::new();
+    let settings = PortSettings::plain(&plug.address(), 921_600);
+    let log = Recorder::new(plug.watch()).no_log();
+    let port = Port::open_for(PortOwner::Link, &settings, log, plug.rig()).expect("it is a tty");
+    let watch = plug.watch().clone();
+    let asking = std::thread::spawn(move || Link::new(port).identify(&watch).map(|found| found.board));
+    for _ in TRIES {
+        await_command(plug.pty());
+        plug.unplug();
+        plug.plug_in();
+    }
+    let sequence = await_command(plug.pty());
+    let mut out = [0; MAX_FRAME];
+    let length = frame::encode(0, &FromBoard::Identity(identity(sequence)), &mut out).expect("it fits");
+    plug.pty().write(&out[..length]);
+    assert_eq!(asking.join().expect("it did not panic").expect("it is answered").as_str(), "fake");
+    assert_eq!(plug.events().len(), 2 * TRIES.len());
+}
+
+/// The sequence number of the next command.
+fn await_command(pty: &mut Pty) -> u16 {
+    let mut accumulator = Accumulator::new();
+    loop {
+        let byte = pty.read(1)[0];
+        if let Some(Ok((sequence, _))) = accumulator.push(byte, frame::decode::<ToBoard>) {
+            return sequence;
+        }
+    }
 }

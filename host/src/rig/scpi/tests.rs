@@ -3,8 +3,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use super::*;
+use crate::bench_file::PortSettings;
+use crate::events::PortOwner;
 use crate::rig::recorder::Recorder;
-use crate::rig::testing::Pty;
+use crate::rig::testing::{Plug, Pty};
 use crate::rig::watch::Watch;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -204,4 +206,38 @@ fn nanoseconds_become_exact_decimal_seconds() {
     {
         assert_eq!(seconds(ns), text);
     }
+}
+
+#[test]
+fn a_completion_that_was_due_while_the_port_was_away_is_asked_for_again() {
+    let mut plug = Plug::new();
+    let settings = PortSettings::plain(&plug.address(), 115_200);
+    let log = Recorder::new(plug.watch()).no_log();
+    let port = Port::open_for(PortOwner::Generator, &settings, log, plug.rig()).expect("it is a tty");
+    let mut generator = ScpiGenerator {
+        port,
+        received: Vec::new(),
+        identity: String::new(),
+        completion_asked: false,
+        asked_after: 0,
+        answered_twice: false,
+    };
+    generator.ask_completion().expect("the port is there");
+    assert_eq!(plug.pty().read(6), b"*OPC?\n");
+    // Half an answer, then nothing more.
+    plug.pty().write(b"1");
+    assert!(!generator.complete(PATIENCE / 100).expect("it is only slow"));
+    plug.unplug();
+    plug.plug_in();
+    let deadline = Deadline::after(PATIENCE);
+    while generator.port.returns() == 0 {
+        assert!(!deadline.passed(), "it comes back");
+        assert!(!generator.complete(Duration::ZERO).expect("it is waited for"));
+    }
+    assert!(!generator.complete(Duration::ZERO).expect("it is asked again"));
+    assert_eq!(plug.pty().read(6), b"*OPC?\n");
+    // Both questions are answered, and neither answer is left for the next one.
+    plug.pty().write(b"1\n1\n");
+    assert!(generator.complete(PATIENCE).expect("it answers"));
+    assert!(generator.reply(Duration::ZERO).expect("the port is there").is_none());
 }
