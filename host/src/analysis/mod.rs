@@ -26,6 +26,7 @@ mod properties;
 pub mod rate;
 pub mod reference;
 pub mod row;
+pub mod samples;
 pub mod seconds;
 pub mod session;
 pub mod stability;

@@ -6,6 +6,7 @@ pub mod flash;
 pub mod list;
 pub mod replay;
 pub mod run;
+pub mod samples;
 pub mod trace;
 pub mod validate;
 
