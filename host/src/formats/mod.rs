@@ -4,10 +4,12 @@
 //! are the same however the bytes were cut into reads. A decoder never fails and never panics: what cannot be read
 //! becomes an event that says so, since the ledger needs it. `raw_log` is read whole, from a file.
 
+pub mod figure_table;
 pub mod link;
 pub mod nmea;
 pub mod raw_log;
 pub mod receiver;
+pub mod run_csv;
 pub mod samples_csv;
 pub mod scpi;
 mod splitter;

@@ -1,6 +1,6 @@
 //! A difference of two sides, with the session as the unit: paired where sessions were interleaved, else Welch's.
 
-use super::student::{self, p_value, shift_found, two_sided};
+use super::student::{self, mean_share, p_value, shift_found, two_sided};
 
 /// Mean and variance of the sessions of a side.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,12 +101,13 @@ impl Difference {
         (self.value - half, self.value + half)
     }
 
-    /// The smallest true difference whose interval at `alpha` is beyond the margin with this power.
+    /// The smallest true difference whose interval at `alpha` is beyond the margin with this power, on average over what
+    /// the spread is estimated as: few sessions show less of it than there is, which is made up for.
     #[must_use]
     pub fn resolvable(&self, alpha: f64, margin: f64, power: f64) -> Option<f64> {
         let critical = two_sided(alpha, self.freedom);
         let shift = shift_found(power, |shift| student::power(shift, self.freedom, critical))?;
-        Some(margin + shift * self.error)
+        Some(margin + shift * self.error / mean_share(self.freedom))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::analysis::Analysis;
 use crate::analysis::ctime::{self, CtimeAnalysis};
 use crate::analysis::edge::EdgeAnalysis;
 use crate::analysis::latency::Latencies;
+use crate::analysis::path::session::PathSession;
 use crate::analysis::path::verdict::in_doubt;
 use crate::analysis::path::{self, Instructions, PathAnalysis};
 use crate::analysis::tie::Tie;
@@ -16,7 +17,7 @@ use crate::plan::RunRecord;
 use crate::units::HostNanos;
 
 /// Why figures of an emulated board that ran live are not judged.
-const EMULATED_LIVE: &str =
+pub const EMULATED_LIVE: &str =
     "the board is emulated and its clock live, so its speed says nothing about the code";
 /// What is taken off a mean of `path`.
 pub const TAKEN_OFF: &str = "taken off";
@@ -45,7 +46,7 @@ impl Run<'_> {
             groups.extend(edge.latencies.iter().filter_map(|latencies| self.edge(edge, latencies)));
         }
         if let Some(path) = &self.analysis.path {
-            groups.extend(path.variants.iter().filter_map(|variant| self.path(path, variant)));
+            groups.extend(path.variants.iter().flat_map(|variant| self.path(path, variant)));
         }
         if let Some(ctime) = &self.analysis.ctime {
             groups.extend(ctime.variants.iter().flat_map(|variant| self.ctime(ctime, variant)));
@@ -68,10 +69,6 @@ impl Run<'_> {
             emulated: Some(self.analysis.emulated),
             ..Conditions::default()
         }
-    }
-
-    fn group(&self, key: Key, values: Values) -> Group {
-        Group { key, values, bias_bound_ns: None, unit: String::new(), doubts: Vec::new(), unjudged: None }
     }
 
     fn edge(&self, edge: &EdgeAnalysis, latencies: &Latencies) -> Option<Group> {
@@ -113,40 +110,17 @@ impl Run<'_> {
         };
         let invalid = edge.verdict.outcome == Outcome::Invalid;
         let doubts = if invalid { edge.verdict.reasons.clone() } else { Vec::new() };
-        Some(Group { doubts, ..self.group(key, Values::Sessions(measured.collect())) })
+        Some(Group { doubts, ..Group::new(key, Values::Sessions(measured.collect())) })
     }
 
-    fn path(&self, path: &PathAnalysis, variant: &path::Variant) -> Option<Group> {
-        if variant.sessions.is_empty() {
-            return None;
+    /// The mean, or where instructions were counted those.
+    fn path(&self, path: &PathAnalysis, variant: &path::Variant) -> Vec<Group> {
+        let sessions = self.path_sessions(path, variant);
+        if sessions.is_empty() {
+            return Vec::new();
         }
-        let window = |number: u32| {
-            path.windows.iter().find(|window| {
-                window.session == number
-                    && window.variant == variant.variant
-                    && window.clock_id == variant.clock_id
-            })
-        };
-        let sessions = variant.sessions.iter().map(|session| Session {
-            source: self.source,
-            number: session.number,
-            when: window(session.number).and_then(|window| self.when(window.started)),
-            seed: window(session.number).map(|window| window.seed),
-            n: session.histogram.total(),
-            value: session.mean.value / 1e3,
-            singles: Singles::Ticks(session.histogram.clone()),
-        });
-        let sessions: Vec<Session> = sessions.collect();
         let counter = self.record.bench.board.counter_hz;
-        let (quantity, values) = match variant.instructions {
-            Instructions::NotCounted => (Quantity::Mean, Values::Sessions(sessions)),
-            Instructions::Always(count) | Instructions::Varying(count, _) => {
-                let n = sessions.iter().map(|session| session.n).sum();
-                let (value, sessions) = (f64::from(count), sessions.len() as u64);
-                (Quantity::Instructions, Values::Alone { value, sessions, n })
-            }
-        };
-        let key = Key {
+        let key = |quantity| Key {
             measurement: Some(Measurement::Path),
             variant: variant.variant.name().to_owned(),
             tie: String::new(),
@@ -159,18 +133,49 @@ impl Run<'_> {
                 ..self.conditions()
             },
         };
-        let bounds = variant.sessions.iter().filter_map(|session| session.bias);
         let mut doubts: Vec<String> =
             variant.sessions.iter().flat_map(|session| session.doubts.iter().cloned()).collect();
         if in_doubt(variant) && doubts.is_empty() {
             doubts.push("not every pair has the same number of instructions between its reads".to_owned());
         }
-        Some(Group {
+        let counted = match variant.instructions {
+            Instructions::NotCounted => None,
+            Instructions::Always(count) | Instructions::Varying(count, _) => Some(count),
+        };
+        let instructions = counted.map(|count| {
+            let n = sessions.iter().map(|session| session.n).sum();
+            let alone = Values::Alone { value: f64::from(count), sessions: sessions.len() as u64, n };
+            Group { doubts: doubts.clone(), ..Group::new(key(Quantity::Instructions), alone) }
+        });
+        let bounds = variant.sessions.iter().filter_map(|session| session.bias);
+        let mean = Group {
             bias_bound_ns: bounds.map(|bound| bound.ps(counter) as f64 / 1e3).reduce(f64::max),
             doubts,
             unjudged: (!path.judged).then_some(EMULATED_LIVE),
-            ..self.group(key, values)
-        })
+            beside_tables_only: counted.is_some(),
+            ..Group::new(key(Quantity::Mean), Values::Sessions(sessions))
+        };
+        instructions.into_iter().chain([mean]).collect()
+    }
+
+    fn path_sessions(&self, path: &PathAnalysis, variant: &path::Variant) -> Vec<Session> {
+        let window = |number: u32| {
+            path.windows.iter().find(|window| {
+                window.session == number
+                    && window.variant == variant.variant
+                    && window.clock_id == variant.clock_id
+            })
+        };
+        let of = |session: &PathSession| Session {
+            source: self.source,
+            number: session.number,
+            when: window(session.number).and_then(|window| self.when(window.started)),
+            seed: window(session.number).map(|window| window.seed),
+            n: session.histogram.total(),
+            value: session.mean.value / 1e3,
+            singles: Singles::Ticks(session.histogram.clone()),
+        };
+        variant.sessions.iter().map(of).collect()
     }
 
     fn ctime(&self, ctime: &CtimeAnalysis, variant: &ctime::Variant) -> Vec<Group> {
@@ -200,15 +205,18 @@ impl Run<'_> {
         };
         let (n, count) = (variant.operations, variant.sessions);
         let alone =
-            |quantity, value: f64| self.group(key(quantity), Values::Alone { value, sessions: count, n });
+            |quantity, value: f64| Group::new(key(quantity), Values::Alone { value, sessions: count, n });
         let exact = record.plan.clock == Clock::Exact;
-        let mut groups = match variant.instructions.filter(|_| exact) {
-            Some(instructions) => vec![alone(Quantity::InstructionsPerOperation, instructions.value)],
-            None => {
-                let unjudged = (!ctime.judged).then_some(EMULATED_LIVE);
-                vec![Group { unjudged, ..self.group(key(Quantity::Operations), Values::Sessions(sessions)) }]
-            }
-        };
+        let instructions = variant.instructions.filter(|_| exact);
+        let mut groups: Vec<Group> = instructions
+            .map(|instructions| alone(Quantity::InstructionsPerOperation, instructions.value))
+            .into_iter()
+            .collect();
+        groups.push(Group {
+            unjudged: (!ctime.judged).then_some(EMULATED_LIVE),
+            beside_tables_only: instructions.is_some(),
+            ..Group::new(key(Quantity::Operations), Values::Sessions(sessions))
+        });
         groups.push(alone(Quantity::Violations, variant.violations as f64));
         groups.retain(|group| group.figure().is_some() && count > 0);
         groups

@@ -77,6 +77,25 @@ pub struct Conditions {
     pub overhead: Option<String>,
 }
 
+impl Conditions {
+    /// Takes over what is only known of another group that goes with this one.
+    fn learn(&mut self, other: &Self) {
+        let texts = [
+            (&mut self.clock, &other.clock),
+            (&mut self.clock_id, &other.clock_id),
+            (&mut self.cores, &other.cores),
+            (&mut self.rate_hz, &other.rate_hz),
+            (&mut self.board, &other.board),
+            (&mut self.counter_hz, &other.counter_hz),
+            (&mut self.overhead, &other.overhead),
+        ];
+        for (own, known) in texts {
+            *own = own.take().or_else(|| known.clone());
+        }
+        self.emulated = self.emulated.or(other.emulated);
+    }
+}
+
 /// What a group is, and under which conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
@@ -206,9 +225,24 @@ pub struct Group {
     pub doubts: Vec<String>,
     /// Why it is not judged at all.
     pub unjudged: Option<&'static str>,
+    /// Whether it is only shown beside a plain table: exact mode's time, where instructions are what is compared.
+    pub beside_tables_only: bool,
 }
 
 impl Group {
+    /// One without bound, doubts or anything else that speaks against it.
+    #[must_use]
+    pub fn new(key: Key, values: Values) -> Self {
+        let (bias_bound_ns, unit, doubts, unjudged) = (None, String::new(), Vec::new(), None);
+        Self { key, values, bias_bound_ns, unit, doubts, unjudged, beside_tables_only: false }
+    }
+
+    /// Its unit.
+    #[must_use]
+    pub fn unit(&self) -> &str {
+        if self.unit.is_empty() { self.key.quantity.unit() } else { &self.unit }
+    }
+
     /// Its sessions, where they are known one by one.
     #[must_use]
     pub fn sessions(&self) -> &[Session] {
@@ -252,6 +286,9 @@ impl Group {
             && self.key.quantity == other.key.quantity
             && self.key.differences(&other.key).is_empty();
         let same = same && self.key.measurement.is_some();
+        if same {
+            self.key.conditions.learn(&other.key.conditions);
+        }
         match (&mut self.values, other.values) {
             (Values::Sessions(own), Values::Sessions(more)) if same => {
                 own.extend(more);

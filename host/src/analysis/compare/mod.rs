@@ -202,14 +202,17 @@ fn warnings(base: &Side, new: &Side) -> Vec<String> {
     warnings
 }
 
-/// A warning about seeds that sessions of both sides share: what they drew from them is then not independent.
+/// A warning about seeds that sessions of both sides share: what is random in them is then not independent. One boot that
+/// is looked at from two sides, as in a bundle that is compared with itself, has its own seed of course.
 fn shared_seeds(key: &str, base: &[Session], new: &[Session]) -> Option<String> {
-    let shared =
-        |session: &&Session| session.seed.is_some() && new.iter().any(|other| other.seed == session.seed);
+    let shared = |session: &&Session| {
+        let same = |other: &Session| other.seed == session.seed && other.when != session.when;
+        session.seed.is_some() && new.iter().any(same)
+    };
     let count = base.iter().filter(shared).count();
+    let of = base.len();
     (count > 0).then(|| {
-        format!(
-            "{key}: {count} sessions have the same seed on both sides, so their random delays are the same"
-        )
+        format!("{key}: {count} of {of} sessions have their seed in common with one of the other side, so what is \
+                 random in them is not independent")
     })
 }

@@ -6,7 +6,7 @@ use super::SESSIONS;
 use super::difference::Moments;
 use super::group::{Group, Key, Quantity};
 use super::row::{LEAST_MARGIN_NS, OPERATIONS_MARGIN, TAIL_MARGIN};
-use super::student::{power, shift_found, two_sided};
+use super::student::{mean_share, power, shift_found, two_sided};
 use super::tail::{Counts, Threshold};
 
 /// Sessions a side that are told.
@@ -52,15 +52,16 @@ pub struct Plan {
 /// What a side holds, metric by metric, and what could be resolved at `alpha` with all its metrics tested together.
 #[must_use]
 pub fn outlook(groups: &[Group], alpha: f64, margin_ns: Option<f64>) -> Vec<Holding> {
+    let groups: Vec<&Group> = groups.iter().filter(|group| !group.beside_tables_only).collect();
     let thresholds: Vec<Option<Threshold>> = groups
         .iter()
         .map(|group| Threshold::of(group.sessions()).filter(|_| group.key.quantity == Quantity::Mean))
         .collect();
-    let tested = |group: &&Group| matches!(group.key.quantity, Quantity::Mean | Quantity::Operations);
+    let tested = |group: &&&Group| matches!(group.key.quantity, Quantity::Mean | Quantity::Operations);
     let tests = groups.iter().filter(tested).count() + thresholds.iter().flatten().count();
     // Holm's first level: what the sharpest difference has to reach.
     let level = alpha / tests.max(1) as f64;
-    let of = |(group, threshold): (&Group, &Option<Threshold>)| holding(group, *threshold, level, margin_ns);
+    let of = |(group, threshold): (&&Group, &Option<Threshold>)| holding(group, *threshold, level, margin_ns);
     groups.iter().zip(&thresholds).filter_map(of).collect()
 }
 
@@ -92,7 +93,7 @@ fn holding(
     Some(Holding {
         key: group.key.clone(),
         figure,
-        unit: if group.unit.is_empty() { group.key.quantity.unit().to_owned() } else { group.unit.clone() },
+        unit: group.unit().to_owned(),
         sessions: group
             .sessions()
             .iter()
@@ -111,10 +112,11 @@ fn holding(
 const SHARES: u32 = 12;
 
 /// The smallest difference that `sessions` a side find nine times in ten, where both sides spread from boot to boot as
-/// these sessions do.
+/// these sessions do, of which few show less than there is.
 #[must_use]
 pub fn resolvable(spread: &Moments, sessions: u64, level: f64, margin: f64) -> Option<f64> {
-    let error = (2.0 * spread.variance / sessions as f64).sqrt();
+    let known = mean_share(spread.count.saturating_sub(1).max(1) as f64);
+    let error = (2.0 * spread.variance / sessions as f64).sqrt() / known;
     Some(margin + planned_shift(sessions, level)? * error)
 }
 

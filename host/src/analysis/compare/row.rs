@@ -89,6 +89,12 @@ impl Row {
     pub fn is_tail(&self) -> bool {
         self.metric == "tail_count"
     }
+
+    /// Whether it is sampled: what is counted exactly has no spread.
+    #[must_use]
+    pub const fn is_sampled(&self) -> bool {
+        matches!(self.key.quantity, Quantity::Mean | Quantity::Operations)
+    }
 }
 
 /// A metric that is to be judged.
@@ -163,7 +169,7 @@ impl Trial {
                 && (pending.row.base.value, pending.row.new.value) == (0.0, 0.0)
         };
         let mut rows: Vec<Pending> = self.main().into_iter().filter(|row| !nothing(row)).collect();
-        if self.base.key.quantity == Quantity::Mean && !self.base.sessions().is_empty() {
+        if self.base.key.quantity == Quantity::Mean && self.new.key.quantity == Quantity::Mean {
             match self.tail() {
                 Ok(row) => rows.push(row),
                 Err(why) => left_out.push(format!("tail of {}: {why}", self.base.key)),
@@ -179,7 +185,7 @@ impl Trial {
             Some(Figure { value, sd: group.moments().map(|m| m.variance.sqrt()), sessions, n })
         };
         let (base, new) = (figure(&self.base)?, figure(&self.new)?);
-        let (unit, other) = (unit(&self.base), unit(&self.new));
+        let (unit, other) = (self.base.unit().to_owned(), self.new.unit().to_owned());
         let same_unit = unit == other || unit.is_empty() || other.is_empty();
         let emulated = [&self.base, &self.new].map(|group| group.key.conditions.emulated);
         let across = self.base.key.measurement.is_some() && self.new.key.measurement.is_some();
@@ -290,13 +296,8 @@ impl Trial {
 
     /// A verdict that does not depend on the difference.
     fn fixed(&self, tested: bool) -> Option<(Verdict, String)> {
-        let few = || {
-            let (_, base, _) = self.base.figure()?;
-            let (_, new, _) = self.new.figure()?;
-            let why = format!("{base} and {new} sessions: unknown until three sessions a side");
-            Some((Verdict::NotResolvable, why))
-        };
-        self.doubt().or_else(|| if tested { None } else { few() })
+        let few = || (Verdict::NotResolvable, "unknown until three sessions a side".to_owned());
+        self.doubt().or_else(|| (!tested).then(few))
     }
 
     fn doubt(&self) -> Option<(Verdict, String)> {
@@ -317,10 +318,6 @@ impl Trial {
 fn keep(group: &mut Group, indices: impl Iterator<Item = usize>) {
     let sessions: Vec<Session> = indices.map(|index| group.sessions()[index].clone()).collect();
     group.values = Values::Sessions(sessions);
-}
-
-fn unit(group: &Group) -> String {
-    if group.unit.is_empty() { group.key.quantity.unit().to_owned() } else { group.unit.clone() }
 }
 
 /// What an interval says of a change.

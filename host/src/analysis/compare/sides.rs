@@ -18,11 +18,11 @@ pub struct Matched<'a> {
 pub fn matched<'a>(base: &'a Side, new: &'a Side) -> Matched<'a> {
     let across = base.picked.is_some() && new.picked.is_some();
     let mut matched = Matched::default();
-    let mut told = vec![false; new.groups.len()];
+    // What is only shown beside a table needs no word where it is not.
+    let mut told: Vec<bool> = new.groups.iter().map(|group| group.beside_tables_only).collect();
     for group in &base.groups {
-        let kin: Vec<usize> = (0..new.groups.len())
-            .filter(|index| are_kin(&group.key, &new.groups[*index].key, across))
-            .collect();
+        let kin: Vec<usize> =
+            (0..new.groups.len()).filter(|index| are_kin(group, &new.groups[*index], across)).collect();
         let differences = |index: &usize| group.key.differences(&new.groups[*index].key);
         let nearest = kin.iter().min_by_key(|index| differences(index).len());
         match nearest.map(|index| (*index, differences(index))) {
@@ -34,6 +34,7 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side) -> Matched<'a> {
                 told[index] = true;
                 matched.left_out.push(format!("{}: not compared: {}", group.key, differences.join(", ")));
             }
+            None if group.beside_tables_only => {}
             None => matched.left_out.push(format!("{}: only in the base", group.key)),
         }
     }
@@ -42,7 +43,12 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side) -> Matched<'a> {
     matched
 }
 
-fn are_kin(base: &Key, new: &Key, across: bool) -> bool {
+fn are_kin(base: &Group, new: &Group, across: bool) -> bool {
+    let of_tables = base.beside_tables_only || new.beside_tables_only;
+    let (base, new) = (&base.key, &new.key);
+    if of_tables && base.measurement.is_some() && new.measurement.is_some() {
+        return false;
+    }
     match (base.measurement, new.measurement) {
         (Some(of_base), Some(of_new)) => {
             of_base == of_new && base.quantity == new.quantity && (across || base.variant == new.variant)

@@ -54,6 +54,13 @@ pub fn power(shift: f64, freedom: f64, critical: f64) -> f64 {
     ((at(from) + inner + at(to)) * step / 3.0).clamp(0.0, 1.0)
 }
 
+/// A standard deviation that is estimated with so many degrees of freedom is this share of the true one, on average.
+#[must_use]
+pub fn mean_share(freedom: f64) -> f64 {
+    let half = freedom / 2.0;
+    (ln_gamma(half + 0.5) - ln_gamma(half)).exp() / half.sqrt()
+}
+
 /// The shift, in standard errors, at which a power that rises with it reaches `wanted`: regula falsi, with the end that
 /// stands still given half its weight (Illinois). None where no shift below ten thousand does.
 #[must_use]
@@ -131,6 +138,13 @@ mod tests {
                 normal(-shift) + t / root * (-shift * shift / (t * t + 2.0)).exp() * normal(shift * t / root);
             let found = power(shift, 2.0, t);
             assert!((found - (1.0 - below)).abs() < 1e-5, "{shift} {t}: {found} {}", 1.0 - below);
+        }
+    }
+
+    #[test]
+    fn small_samples_show_less_spread_than_there_is() {
+        for (freedom, wanted) in [(1.0, 0.797_885), (2.0, 0.886_227), (4.0, 0.939_986), (9.0, 0.972_659)] {
+            assert!((mean_share(freedom) - wanted).abs() < 1e-6, "{freedom}: {}", mean_share(freedom));
         }
     }
 

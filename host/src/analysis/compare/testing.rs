@@ -36,8 +36,7 @@ pub(crate) fn session(number: usize, value: f64, when: Option<i128>) -> Session 
 
 /// A group of these sessions.
 pub(crate) fn group(key: Key, sessions: Vec<Session>) -> Group {
-    let (bias_bound_ns, unit, doubts, unjudged) = (None, String::new(), Vec::new(), None);
-    Group { key, values: Values::Sessions(sessions), bias_bound_ns, unit, doubts, unjudged }
+    Group::new(key, Values::Sessions(sessions))
 }
 
 /// A side with these groups, of a source of this name.
