@@ -2,8 +2,9 @@
 //! The seeds are fixed.
 
 use super::difference::{Difference, Moments};
+use super::group::{Key, Session, Singles};
 use super::row::Row;
-use super::testing::{Boots, OPTIONS, group, key, side, tailed};
+use super::testing::{Boots, OPTIONS, group, key, session, side, tailed};
 use super::{Options, Verdict, compare, outlook};
 use crate::analysis::path::testing::Random;
 
@@ -149,5 +150,38 @@ fn a_tail_that_is_the_same_raises_no_alarm() {
         });
         let alarms = alarms.count();
         assert!(alarms <= 5, "{count} sessions a side, spread {spread}: {alarms} of 250");
+    }
+}
+
+/// Alarms of the tail of edges, whose threshold is a percentile of the base itself: latencies with a long tail, whose
+/// sessions differ by `spread` of a single edge's standard deviation.
+fn edge_alarms(seed: u64, count: usize, edges: usize, spread: f64, repetitions: u32) -> f64 {
+    let mut random = Random(seed);
+    let mut of = |name: &str| {
+        let sessions = (0..count).map(|number| {
+            let boot = spread * random.normal();
+            let latency = |random: &mut Random| 1e6 * (boot + random.normal() * 0.5).exp();
+            let values: Vec<i128> = (0..edges).map(|_| latency(&mut random) as i128).collect();
+            let value = values.iter().sum::<i128>() as f64 / edges as f64 / 1e3;
+            Session { n: edges as u64, singles: Singles::Picoseconds(values), ..session(number, value, None) }
+        });
+        let measurement = Some(crate::names::Measurement::Edge);
+        side(name, vec![group(Key { measurement, ..key() }, sessions.collect())])
+    };
+    let alarms = (0..repetitions).filter(|_| {
+        let (base, new) = (of("base"), of("new"));
+        let rows = compare(&base, &new, &OPTIONS).rows;
+        let row = rows.iter().find(|row| row.is_tail()).unwrap();
+        let (low, high) = row.interval.unwrap();
+        !(low..=high).contains(&1.0)
+    });
+    alarms.count() as f64 / f64::from(repetitions)
+}
+
+#[test]
+fn a_threshold_that_the_base_itself_sets_raises_no_alarm() {
+    for (seed, count, edges, spread) in [(91, 3, 100, 0.0), (92, 10, 100, 0.1), (93, 5, 1000, 0.05)] {
+        let rate = edge_alarms(seed, count, edges, spread, 250);
+        assert!(rate <= 0.02, "{count} sessions of {edges} edges, spread {spread}: {rate}");
     }
 }
