@@ -11,8 +11,8 @@ fn compare(arguments: &[&Path], options: &[&str]) -> Output {
     let place = Place::new();
     let mut command = place.ppsrig(["compare"]);
     command.args(&arguments[..1]).args(options);
-    if let [_, new @ ..] = arguments {
-        command.arg("--with").args(new);
+    if arguments.len() > 1 {
+        command.arg("--with").args(&arguments[1..]);
     }
     command.output().expect("ppsrig starts")
 }
