@@ -33,12 +33,16 @@ fn counted_instructions_of_two_builds_differ_exactly() {
     assert!(table.contains("less is better") && table.contains("emulated\n"), "{table}");
     let worse = compare(&[&of("inline-biased"), &of("indirect")], &["--json"]);
     let object: serde_json::Value = serde_json::from_slice(&worse.stdout).expect("it is JSON");
-    assert_eq!((worse.status.code(), &object["verdict"], &object["exit"]), (Some(1), &"worse".into(), &1.into()));
+    assert_eq!(
+        (worse.status.code(), &object["verdict"], &object["exit"]),
+        (Some(1), &"worse".into(), &1.into())
+    );
 }
 
 #[test]
 fn one_session_a_side_ends_without_verdict() {
-    let found = compare(&[&capture("synthetic-alternate"), &capture("virtual-alternate").join("edges.csv")], &[]);
+    let found =
+        compare(&[&capture("synthetic-alternate"), &capture("virtual-alternate").join("edges.csv")], &[]);
     assert_eq!(found.status.code(), Some(3), "{}", text(&found.stderr));
     assert!(text(&found.stdout).contains("unknown until three sessions a side"), "{}", text(&found.stdout));
     let base = compare(&[&capture("synthetic-alternate")], &[]);
@@ -51,7 +55,10 @@ fn published_figures_come_with_ratios() {
     let found = compare(&[&fixtures().join("published/path.csv"), &capture("virtual-path")], &[]);
     assert_eq!(found.status.code(), Some(3));
     let table = text(&found.stdout);
-    assert!(table.contains("indirect           49.900     22.786     -27.114  0.457  no verdict\n"), "{table}");
+    assert!(
+        table.contains("indirect           49.900     22.786     -27.114  0.457  no-verdict\n"),
+        "{table}"
+    );
 }
 
 #[test]

@@ -5,9 +5,10 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use super::SESSIONS;
 use super::difference::Moments;
 use super::group::{Group, Key, Quantity};
-use super::row::{LEAST_MARGIN_NS, OPERATIONS_MARGIN, TAIL_MARGIN};
+
 use super::student::{mean_share, power, shift_found, two_sided};
 use super::tail::{Counts, Threshold};
+use super::trial::{LEAST_MARGIN_NS, OPERATIONS_MARGIN, TAIL_MARGIN};
 
 /// Sessions a side that are told.
 pub const PLANS: [u64; 3] = [5, 10, 20];

@@ -382,7 +382,7 @@ fn two_tables_are_set_side_by_side() {
     let new = bench.file("new.csv", "name,value,unit\ninline,40.0,ns\n");
     let (exit, table) = told(&[&old, "--with", &new]);
     assert_eq!(exit, 3);
-    assert!(table.contains("inline             41.200     40.000      -1.200  0.971  no verdict"), "{table}");
+    assert!(table.contains("inline             41.200     40.000      -1.200  0.971  no-verdict"), "{table}");
     assert!(table.contains("left out: gone: only in the base"), "{table}");
 }
 
