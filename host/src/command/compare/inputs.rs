@@ -132,7 +132,7 @@ fn reader(path: &Path) -> anyhow::Result<BufReader<File>> {
 
 fn remark_lines(source: &mut Source, count: u64) {
     if count > 0 {
-        source.remarks.push(format!("{count} lines with faults were left out"));
+        source.remarks.push(format!("lines with faults, left out: {count}"));
     }
 }
 

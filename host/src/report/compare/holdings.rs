@@ -81,7 +81,7 @@ fn plans(one: &Holding, digits: &Digits) -> String {
     };
     let mut text = row("sessions a side", &|i| Some(one.plans[i].sessions.to_string()));
     text += &row("finds a difference of", &|i| one.plans[i].difference.map(|value| digits.text(value)));
-    if one.threshold.is_some() {
+    if one.plans.iter().any(|plan| plan.factor.is_some()) {
         text += &row("finds a tail's factor", &|i| one.plans[i].factor.map(factor));
     }
     text + &format!("  margin {}\n", digits.text(margin))

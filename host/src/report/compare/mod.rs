@@ -237,16 +237,14 @@ fn tested(row: &Row, digits: &Digits) -> String {
     } else if let (Some(base), Some(new)) = (row.base.sd, row.new.sd) {
         parts.push(format!("sd {} and {}", digits.text(base), digits.text(new)));
     }
+    let mut text = if parts.is_empty() { String::new() } else { wrapped("  ", &parts.join("; ")) };
     if let Some(found) = row.resolvable {
         let told = |value: f64| if row.is_tail() { factor(value) } else { digits.text(value) };
-        let kind = if row.is_tail() { "factor " } else { "" };
-        parts.push(format!(
-            "finds {kind}{} (9 in 10), {} (1 in 2)",
-            told(found.nine_in_ten),
-            told(found.every_other)
-        ));
+        let what = if row.is_tail() { "a factor of" } else { "a change of" };
+        let (nine, half) = (told(found.nine_in_ten), told(found.every_other));
+        text += &wrapped("  ", &format!("finds {what} {nine} (9 in 10), {half} (1 in 2)"));
     }
-    if parts.is_empty() { String::new() } else { wrapped("  ", &parts.join("; ")) }
+    text
 }
 
 fn sessions(count: u64) -> String {
