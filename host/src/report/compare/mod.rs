@@ -43,6 +43,10 @@ pub fn comparison(base: &Side, new: &Side, comparison: &Comparison, traces: Opti
              verdict needs an interval wholly beyond the margin, or wholly within."
         ),
     );
+    if comparison.rows.iter().any(|row| row.base.uncertainty.is_some_and(|u| u > 0.0)) {
+        let told = "U (systematic) is in no interval: it cancels as far as both sides have the same.";
+        text += &wrapped("", told);
+    }
     if comparison.unpaired {
         let told = "Sessions that did not take turns are compared side by side: what drifted from one side to the \
                     other is in the difference.";
@@ -236,6 +240,9 @@ fn tested(row: &Row, digits: &Digits) -> String {
         parts.push(format!("{} and {} counted", row.base.n, row.new.n));
     } else if let (Some(base), Some(new)) = (row.base.sd, row.new.sd) {
         parts.push(format!("sd {} and {}", digits.text(base), digits.text(new)));
+    }
+    if let (Some(base), Some(new)) = (row.base.uncertainty, row.new.uncertainty) {
+        parts.push(format!("U {} and {}", digits.text(base), digits.text(new)));
     }
     let mut text = if parts.is_empty() { String::new() } else { wrapped("  ", &parts.join("; ")) };
     if let Some(found) = row.resolvable {
