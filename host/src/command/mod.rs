@@ -8,6 +8,7 @@ pub mod list;
 pub mod replay;
 pub mod run;
 pub mod samples;
+pub mod stability;
 pub mod trace;
 pub mod validate;
 
@@ -46,6 +47,7 @@ Examples:
   ppsrig replay results/2026-11-30T18-15-00Z-virtual
   ppsrig compare results/BEFORE --with results/AFTER
   ppsrig trace               what runs between the two reads of a snapshot
+  ppsrig stability FILE      how stable a clock is, from what recorded it
 
 Data goes to stdout, everything else to stderr. RUST_LOG=info says more.
 Exit code: 0 passed, 1 a limit was exceeded or a comparison says worse, 2 it
@@ -60,6 +62,7 @@ enum Command {
     Replay(replay::Args),
     Compare(compare::Args),
     Trace(trace::Args),
+    Stability(stability::Args),
     List(list::Args),
     Validate(validate::Args),
     /// One probe session, as a child of another ppsrig
@@ -90,6 +93,7 @@ impl Cli {
             Command::Replay(args) => replay::run(args),
             Command::Compare(args) => compare::run(args),
             Command::Trace(args) => trace::run(args),
+            Command::Stability(args) => stability::run(args),
             Command::List(args) => list::run(args),
             Command::Validate(args) => validate::run(args),
             Command::ProbeWorker => Ok(probe::worker::run()),

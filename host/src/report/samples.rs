@@ -2,7 +2,7 @@
 
 use super::csv_files::table;
 use crate::analysis::path::PathAnalysis;
-use crate::analysis::path::collect::PathWindow;
+use crate::analysis::path::collect::{PathWindow, counter_snapshot};
 use crate::names::{self, PathPart};
 
 /// The exact tick histograms: one line for each difference that was seen in a batch.
@@ -42,7 +42,7 @@ pub fn pairs_csv(analysis: &PathAnalysis) -> String {
                 names::of_clock(window.clock_id).to_owned(),
                 seq.to_string(),
                 pair.pre.to_string(),
-                (u128::from(pair.pre) + u128::from(pair.delta)).to_string(),
+                counter_snapshot(pair).to_string(),
             ]
         })
     });

@@ -164,6 +164,12 @@ impl PathWindow {
     }
 }
 
+/// The counter at a pair's read inside the snapshot function.
+#[must_use]
+pub fn counter_snapshot(pair: &Pair) -> u128 {
+    u128::from(pair.pre) + u128::from(pair.delta)
+}
+
 /// The windows of a recording.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathWindows {
