@@ -7,6 +7,7 @@
 mod check;
 mod read;
 mod recorder;
+mod samples;
 #[cfg(test)]
 pub(crate) mod synthetic;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod write;
 
 pub use self::read::{Contents, ReadError, read};
 pub use self::recorder::{Bundle, BundleError, RawFile, RawFiles};
+pub use self::samples::{SamplesError, SamplesRead, read_from, read_samples};
 pub use self::write::write_files;
 
 use crate::formats::raw_log::Direction;

@@ -55,9 +55,7 @@ impl PathWindow {
     /// All batches together.
     #[must_use]
     pub fn histogram(&self) -> Histogram {
-        let mut all = Histogram::default();
-        self.batches.iter().for_each(|batch| all.merge(batch));
-        all
+        Histogram::of_all(&self.batches)
     }
 
     /// Whether everything arrived and fits together.
