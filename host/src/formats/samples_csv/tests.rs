@@ -168,7 +168,7 @@ proptest! {
     fn a_damaged_table_means_the_same_however_it_is_read_and_cut(
         text in table(),
         lenient in any::<bool>(),
-        harms in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b"0,\n\r\"x \xff".to_vec())), 0..4),
+        harms in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b"0,\n\r\"x \xff\0/:".to_vec())), 0..4),
         lengths in prop::collection::vec(1..90_usize, 1..5),
     ) {
         let mut bytes = text.into_bytes();
