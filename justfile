@@ -32,6 +32,7 @@ lint:
 fmt:
     cargo fmt --all
     cargo fmt --manifest-path target/firmware/Cargo.toml
+    cargo fmt --manifest-path host/fuzz/Cargo.toml
 
 # Rewrites the expected outputs from what the programs print now: look at the diff, commit it alone
 bless: build
@@ -41,6 +42,10 @@ bless: build
 # Tests against public data that is kept beside the tree, not in it
 conformance:
     cargo test --quiet -p ppsrig --test conformance_receivers -- --ignored
+
+# Any bytes into every reader, so many seconds each, or into those that are named; needs cargo-fuzz
+fuzz SECONDS="60" *TARGETS:
+    host/fuzz/run.sh {{SECONDS}} {{TARGETS}}
 
 # What CI does; its run is a slow one, which holds on a busy machine
 ci: lint test loom (bench "--rate" "2" "--width-ms" "250" "--edges" "10") conformance

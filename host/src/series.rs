@@ -2,6 +2,10 @@
 //!
 //! Whole picoseconds stay whole: a series becomes f64 only if what was read has finer digits, or reaches further than i64.
 
+mod input;
+
+pub use self::input::{Input, LeftOut, Tau0From};
+
 /// Stands for a reading that is not there, in [`Phase::Picoseconds`]; in [`Phase::Seconds`] NaN does.
 pub const MISSING_PS: i64 = i64::MIN;
 
@@ -40,4 +44,31 @@ pub struct Series {
     pub tau0_s: f64,
     /// How many points are missing. Only a reader that has time tags can know, so without them it is 0.
     pub missing: usize,
+}
+
+impl Series {
+    /// The phase that fractional frequencies add up to: it starts at 0 and has a point more than there are frequencies.
+    ///
+    /// A frequency that is missing (NaN) leaves the phase after it unknown by a constant, so all points from there on count as
+    /// missing; give phase where there are gaps.
+    #[must_use]
+    pub fn from_frequency(frequencies: &[f64], tau0_s: f64) -> Self {
+        let mut sum = 0.0;
+        let mut lost = 0.0;
+        let mut phase = Vec::with_capacity(frequencies.len() + 1);
+        phase.push(0.0);
+        for frequency in frequencies {
+            // Neumaier's compensated sum: a year of frequencies adds up without drifting.
+            let next: f64 = sum + frequency;
+            lost += if f64::abs(sum) >= frequency.abs() {
+                (sum - next) + frequency
+            } else {
+                (frequency - next) + sum
+            };
+            sum = next;
+            phase.push((sum + lost) * tau0_s);
+        }
+        let missing = phase.iter().filter(|value| value.is_nan()).count();
+        Self { phase: Phase::Seconds(phase), tau0_s, missing }
+    }
 }

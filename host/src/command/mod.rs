@@ -7,6 +7,7 @@ pub mod list;
 pub mod replay;
 pub mod run;
 pub mod samples;
+pub mod stability;
 pub mod trace;
 pub mod validate;
 
@@ -44,6 +45,7 @@ Examples:
   ppsrig run --measure path --clock exact --counter-hz 1000000000
   ppsrig replay results/2026-11-30T18-15-00Z-virtual
   ppsrig trace               what runs between the two reads of a snapshot
+  ppsrig stability FILE      how stable a clock is, from what recorded it
 
 Data goes to stdout, everything else to stderr. RUST_LOG=info says more.
 Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done,
@@ -57,6 +59,7 @@ enum Command {
     Flash(flash::Args),
     Replay(replay::Args),
     Trace(trace::Args),
+    Stability(stability::Args),
     List(list::Args),
     Validate(validate::Args),
     /// One probe session, as a child of another ppsrig
@@ -86,6 +89,7 @@ impl Cli {
             Command::Flash(args) => flash::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Trace(args) => trace::run(args),
+            Command::Stability(args) => stability::run(args),
             Command::List(args) => list::run(args),
             Command::Validate(args) => validate::run(args),
             Command::ProbeWorker => Ok(probe::worker::run()),

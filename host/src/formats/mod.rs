@@ -2,7 +2,8 @@
 //!
 //! Every decoder is incremental: `push(bytes, arrival)` returns the events that these bytes completed, and the events
 //! are the same however the bytes were cut into reads. A decoder never fails and never panics: what cannot be read
-//! becomes an event that says so, since the ledger needs it. `raw_log` is read whole, from a file.
+//! becomes an event that says so, since the ledger needs it. `raw_log` is read whole, from a file; `series` reads files of
+//! others, and stops at the first line that it cannot read.
 
 pub mod link;
 pub mod nmea;
@@ -10,6 +11,7 @@ pub mod raw_log;
 pub mod receiver;
 pub mod samples_csv;
 pub mod scpi;
+pub mod series;
 mod splitter;
 pub mod spool;
 pub mod ticc;

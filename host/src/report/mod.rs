@@ -7,6 +7,7 @@ mod measured_json;
 pub mod no_record;
 pub mod published;
 pub mod samples;
+pub mod stability;
 pub mod terminal;
 
 use std::io::{self, Write};

@@ -90,7 +90,7 @@ fn verdict(analysis: &Analysis) -> String {
 }
 
 /// A borderless table that fits the width.
-fn plain() -> Table {
+pub(super) fn plain() -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width());
     table

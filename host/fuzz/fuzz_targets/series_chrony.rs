@@ -1,0 +1,9 @@
+//! Logs of chrony.
+#![no_main]
+
+use ppsrig::formats::series::Kind;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ppsrig_fuzz::series(
+    data,
+    &[Some(Kind::Refclocks), Some(Kind::Statistics), Some(Kind::Tracking)]
+));

@@ -1,0 +1,6 @@
+//! Phase and frequency files.
+#![no_main]
+
+use ppsrig::formats::series::Kind;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ppsrig_fuzz::series(data, &[Some(Kind::Columns)]));

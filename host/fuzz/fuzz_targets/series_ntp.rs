@@ -1,0 +1,9 @@
+//! peerstats and loopstats.
+#![no_main]
+
+use ppsrig::formats::series::Kind;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ppsrig_fuzz::series(
+    data,
+    &[Some(Kind::Peerstats), Some(Kind::Loopstats)]
+));
