@@ -8,19 +8,42 @@
 mod allan;
 mod analyse;
 mod differences;
+mod edf;
+#[cfg(test)]
+mod edf_tests;
 mod error;
+<<<<<<< HEAD
 #[cfg(test)]
 mod kernels_tests;
 mod mtie;
 #[cfg(test)]
 mod oracle;
+=======
+mod interval;
+mod mod_total;
+#[cfg(test)]
+mod nbs14_tests;
+mod noise;
+#[cfg(test)]
+mod noise_tests;
+>>>>>>> totals
 mod prepared;
 mod simd;
+#[cfg(test)]
+mod simulated;
+mod squares;
 mod sums;
 mod taus;
+mod theo1;
+mod total;
+#[cfg(test)]
+mod totals_tests;
 
 pub use self::analyse::{Finding, LeftOut, Options, Report, analyse};
+pub use self::edf::edf;
 pub use self::error::StabilityError;
+pub use self::interval::chi_squared;
+pub use self::noise::identify;
 pub use self::prepared::{Prepared, View};
 pub use self::simd::Instructions;
 pub use self::taus::{Taus, taus};
@@ -172,10 +195,15 @@ pub fn estimates(deviation: Deviation, phase: &Prepared<'_>, factors: &[usize]) 
         | Deviation::Ohdev
         | Deviation::Tierms => allan::estimates(deviation, phase, factors),
         Deviation::Mtie => mtie::estimates(phase, factors),
-        Deviation::Totdev
-        | Deviation::Mtotdev
-        | Deviation::Ttotdev
-        | Deviation::Htotdev
-        | Deviation::Theo1 => vec![None; factors.len()],
+        Deviation::Totdev => each(factors, |m| total::totdev(phase, m)),
+        Deviation::Mtotdev => each(factors, |m| mod_total::mtotdev(phase, m)),
+        Deviation::Ttotdev => each(factors, |m| mod_total::ttotdev(phase, m)),
+        Deviation::Htotdev => each(factors, |m| mod_total::htotdev(phase, m)),
+        Deviation::Theo1 => each(factors, |m| theo1::theo1(phase, m)),
     }
+}
+
+/// One by one.
+fn each(factors: &[usize], one: impl Fn(usize) -> Option<Estimate>) -> Vec<Option<Estimate>> {
+    factors.iter().map(|m| one(*m)).collect()
 }
