@@ -12,6 +12,13 @@ mod edf;
 #[cfg(test)]
 mod edf_tests;
 mod error;
+<<<<<<< HEAD
+#[cfg(test)]
+mod kernels_tests;
+mod mtie;
+#[cfg(test)]
+mod oracle;
+=======
 mod interval;
 mod mod_total;
 #[cfg(test)]
@@ -19,6 +26,7 @@ mod nbs14_tests;
 mod noise;
 #[cfg(test)]
 mod noise_tests;
+>>>>>>> totals
 mod prepared;
 mod simd;
 #[cfg(test)]
@@ -169,10 +177,13 @@ pub struct Row {
 /// with gaps.
 #[must_use]
 pub fn estimate(deviation: Deviation, phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
+    if m == 0 {
+        return None;
+    }
     estimates(deviation, phase, &[m]).pop().flatten()
 }
 
-/// One deviation at each of a rising list of averaging factors: the same as [`estimate`] of each, in less time.
+/// One deviation at each of a rising list of averaging factors, 1 or more: the same as [`estimate`] of each, in less time.
 #[must_use]
 pub fn estimates(deviation: Deviation, phase: &Prepared<'_>, factors: &[usize]) -> Vec<Option<Estimate>> {
     match deviation {
@@ -183,7 +194,7 @@ pub fn estimates(deviation: Deviation, phase: &Prepared<'_>, factors: &[usize]) 
         | Deviation::Hdev
         | Deviation::Ohdev
         | Deviation::Tierms => allan::estimates(deviation, phase, factors),
-        Deviation::Mtie => vec![None; factors.len()],
+        Deviation::Mtie => mtie::estimates(phase, factors),
         Deviation::Totdev => each(factors, |m| total::totdev(phase, m)),
         Deviation::Mtotdev => each(factors, |m| mod_total::mtotdev(phase, m)),
         Deviation::Ttotdev => each(factors, |m| mod_total::ttotdev(phase, m)),
