@@ -6,6 +6,7 @@
 pub mod anchor;
 pub mod captures;
 pub mod class;
+pub mod compare;
 pub mod ctime;
 pub mod disturbance;
 pub mod edge;

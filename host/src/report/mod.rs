@@ -1,5 +1,6 @@
 //! What comes out of an analysis as text: the terminal table, the CSV files and the JSON object.
 
+pub mod compare;
 pub mod csv_files;
 pub mod json;
 pub mod listing;
