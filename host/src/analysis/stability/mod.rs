@@ -12,13 +12,11 @@ mod edf;
 #[cfg(test)]
 mod edf_tests;
 mod error;
-<<<<<<< HEAD
 #[cfg(test)]
 mod kernels_tests;
 mod mtie;
 #[cfg(test)]
 mod oracle;
-=======
 mod interval;
 mod mod_total;
 #[cfg(test)]
@@ -26,7 +24,6 @@ mod nbs14_tests;
 mod noise;
 #[cfg(test)]
 mod noise_tests;
->>>>>>> totals
 mod prepared;
 mod simd;
 #[cfg(test)]
