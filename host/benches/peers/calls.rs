@@ -2,13 +2,17 @@
 //! JSON object with the CPU seconds of that call and what came of it.
 //!
 //! `calls samples FILE` reads samples as every subcommand does; `calls csv-crate FILE` reads the same file with the csv
-//! crate's ByteRecord and an integer parser of its own, the usual way to do it in Rust.
+//! crate's ByteRecord and an integer parser of its own, the usual way to do it in Rust. `calls stability FILE DEV TAUS
+//! LEVEL` takes phase in seconds (f64, little-endian, a second apart), and computes one deviation at `octave`, `decade`
+//! or `all` averaging times, or at those up to M points (`octave:M`), with the `best` instructions or the `scalar` ones.
 
 use std::error::Error;
 use std::path::Path;
 
 use ppsrig::analysis::path::histogram::Histogram;
 use ppsrig::analysis::samples::Collector;
+use ppsrig::analysis::stability::{Deviation, Instructions, Prepared, Taus, estimates, taus};
+use ppsrig::series::{Phase, Series};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
@@ -24,10 +28,56 @@ fn main() -> Result<(), Box<dyn Error>> {
     let said = match arguments.as_slice() {
         ["samples", file] => samples(file)?,
         ["csv-crate", file] => csv_crate(file)?,
-        _ => return Err("give `samples FILE` or `csv-crate FILE`".into()),
+        ["stability", file, deviation, taus, level] => stability(file, deviation, taus, level)?,
+        _ => return Err("give `samples FILE`, `csv-crate FILE` or `stability FILE DEV TAUS LEVEL`".into()),
     };
     println!("{said}");
     Ok(())
+}
+
+fn stability(file: &str, deviation: &str, which: &str, level: &str) -> Result<Value, Box<dyn Error>> {
+    let unknown = || format!("no deviation `{deviation}`");
+    let deviation = Deviation::ALL.iter().find(|one| one.name() == deviation).copied().ok_or_else(unknown)?;
+    let (name, most) = which.split_once(':').unwrap_or((which, ""));
+    let most = if most.is_empty() { usize::MAX } else { most.parse()? };
+    let which = match name {
+        "octave" => Taus::Octave,
+        "decade" => Taus::Decade,
+        "all" => Taus::All,
+        _ => return Err(format!("no taus `{name}`").into()),
+    };
+    let instructions = match level {
+        "best" => Instructions::best(),
+        "scalar" => Instructions::Scalar,
+        _ => return Err(format!("no level `{level}`").into()),
+    };
+    let series = Series { phase: Phase::Seconds(read_f64(file)?), tau0_s: 1.0, missing: 0 };
+    let began = cpu_s();
+    let phase = Prepared::new(&series)?.with(instructions);
+    let factors: Vec<usize> =
+        taus(which, deviation, phase.len()).into_iter().filter(|m| *m <= most).collect();
+    let values = estimates(deviation, &phase, &factors);
+    let cpu_s = cpu_s() - began;
+    // Powers of two will do to compare.
+    let rows: Vec<Value> = factors
+        .iter()
+        .zip(values)
+        .filter(|(m, _)| m.is_power_of_two())
+        .filter_map(|(m, value)| value.map(|value| json!({"m": m, "n": value.n, "value": value.value})))
+        .collect();
+    Ok(
+        json!({"cpu_s": cpu_s, "instructions": format!("{instructions:?}"), "taus": factors.len(), "rows": rows}),
+    )
+}
+
+fn read_f64(file: &str) -> Result<Vec<f64>, Box<dyn Error>> {
+    let mut file = std::io::BufReader::with_capacity(1 << 20, std::fs::File::open(file)?);
+    let mut values = Vec::with_capacity(usize::try_from(file.get_ref().metadata()?.len() / 8)?);
+    let mut bytes = [0; 8];
+    while std::io::Read::read_exact(&mut file, &mut bytes).is_ok() {
+        values.push(f64::from_le_bytes(bytes));
+    }
+    Ok(values)
 }
 
 fn samples(file: &str) -> Result<Value, Box<dyn Error>> {

@@ -12,18 +12,18 @@ mod edf;
 #[cfg(test)]
 mod edf_tests;
 mod error;
+mod interval;
 #[cfg(test)]
 mod kernels_tests;
-mod mtie;
-#[cfg(test)]
-mod oracle;
-mod interval;
 mod mod_total;
+mod mtie;
 #[cfg(test)]
 mod nbs14_tests;
 mod noise;
 #[cfg(test)]
 mod noise_tests;
+#[cfg(test)]
+mod oracle;
 mod prepared;
 mod simd;
 #[cfg(test)]
