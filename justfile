@@ -41,7 +41,7 @@ bless: build
 
 # Tests against public data that is kept beside the tree, not in it
 conformance:
-    cargo test --quiet -p ppsrig --test conformance_receivers -- --ignored
+    cargo test --quiet -p ppsrig --test conformance_receivers --test conformance_stability -- --ignored
 
 # Any bytes into every reader, so many seconds each, or into those that are named; needs cargo-fuzz
 fuzz SECONDS="60" *TARGETS:

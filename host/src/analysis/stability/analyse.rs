@@ -1,6 +1,12 @@
 //! All that a user asks for of one series: every deviation at every averaging time, with noise and interval.
 
-use super::{Deviation, Prepared, Row, StabilityError, Taus, estimate, taus};
+use std::collections::BTreeMap;
+
+use super::taus::{averaging_time_s, fewest_points};
+use super::{
+    Deviation, Estimate, Prepared, Row, StabilityError, Taus, allan, chi_squared, estimates, identify,
+    outliers, taus,
+};
 use crate::series::Series;
 
 /// What is asked for.
@@ -62,35 +68,153 @@ pub struct Report {
     pub tau0_s: f64,
 }
 
+/// Terms that are computed at most for all averaging times of one deviation: minutes of work.
+const MOST_TERMS: f64 = 1e12;
+
 /// All deviations asked for, at all averaging times.
 ///
 /// # Errors
 /// If the series cannot be computed with, or is too short for every deviation asked for.
 pub fn analyse(series: &Series, options: &Options) -> Result<Report, StabilityError> {
+    if !(options.confidence > 0.0 && options.confidence < 1.0) {
+        return Err(StabilityError::Confidence { confidence: options.confidence });
+    }
     let phase = Prepared::new(series)?;
+    let easiest = options.deviations.iter().min_by_key(|deviation| fewest_points(**deviation));
+    if let Some(easiest) = easiest.filter(|deviation| fewest_points(**deviation) > phase.len()) {
+        let (needed, points) = (fewest_points(*easiest), phase.len());
+        return Err(StabilityError::TooFew { deviation: easiest.name(), needed, points });
+    }
+    let mut whole = Whole::new(&phase, options);
+    let mut left_out = Vec::new();
     let mut rows = Vec::new();
-    for deviation in &options.deviations {
-        for m in taus(options.taus, *deviation, phase.len()) {
-            if let Some(estimate) = estimate(*deviation, &phase, m) {
-                let tau_s = m as f64 * phase.tau0_s();
-                rows.push(Row {
-                    deviation: *deviation,
-                    m: m as u64,
-                    tau_s,
-                    estimate,
-                    alpha: options.alpha,
-                    interval: None,
-                });
-            }
+    for (index, &deviation) in options.deviations.iter().enumerate() {
+        if options.deviations[..index].contains(&deviation) {
+            continue;
+        }
+        match whole.rows(deviation) {
+            Ok(more) => rows.extend(more),
+            Err(reason) => left_out.push(LeftOut { deviation, reason }),
         }
     }
-    let present: usize = phase.present().iter().map(ExactSizeIterator::len).sum();
     Ok(Report {
         rows,
-        left_out: Vec::new(),
-        findings: Vec::new(),
+        left_out,
+        findings: outliers::find(&phase).into_iter().collect(),
         points: phase.len(),
-        missing: phase.len() - present,
+        missing: phase.len() - whole.present,
         tau0_s: phase.tau0_s(),
     })
 }
+
+/// One analysis, and what several deviations of it share.
+struct Whole<'a> {
+    phase: &'a Prepared<'a>,
+    options: &'a Options,
+    /// Points that are there.
+    present: usize,
+    /// What was computed and others follow from.
+    known: BTreeMap<Deviation, Vec<Option<Estimate>>>,
+    /// Identified noise, by averaging factor and whether it is the Hadamard family's.
+    noise: BTreeMap<(usize, bool), Option<i32>>,
+}
+
+impl<'a> Whole<'a> {
+    fn new(phase: &'a Prepared<'a>, options: &'a Options) -> Self {
+        let present = phase.present().iter().map(ExactSizeIterator::len).sum();
+        Self { phase, options, present, known: BTreeMap::new(), noise: BTreeMap::new() }
+    }
+
+    /// All rows of a deviation, or why there are none.
+    fn rows(&mut self, deviation: Deviation) -> Result<Vec<Row>, String> {
+        let factors = taus(self.options.taus, deviation, self.phase.len());
+        if factors.is_empty() {
+            let (needed, points) = (fewest_points(deviation), self.phase.len());
+            return Err(format!("it needs at least {needed} points, and there are {points}"));
+        }
+        if self.phase.has_gaps() && !allows_gaps(deviation) {
+            return Err("it is not defined where points are missing".to_owned());
+        }
+        let terms = terms(deviation, self.phase.len(), &factors);
+        if terms > MOST_TERMS {
+            return Err(format!("so many averaging times have {terms:.0e} terms: ask for octave or decade"));
+        }
+        let estimates = self.estimates(deviation, &factors);
+        let found = factors.into_iter().zip(estimates);
+        let rows: Vec<Row> = found.filter_map(|(m, one)| Some(self.row(deviation, m, one?))).collect();
+        if rows.is_empty() {
+            return Err("every term touches a missing point".to_owned());
+        }
+        Ok(rows)
+    }
+
+    /// The values; those of a time deviation follow from its frequency deviation.
+    fn estimates(&mut self, deviation: Deviation, factors: &[usize]) -> Vec<Option<Estimate>> {
+        let base = match deviation {
+            Deviation::Tdev => Deviation::Mdev,
+            Deviation::Ttotdev => Deviation::Mtotdev,
+            other => return self.base(other, factors),
+        };
+        let base = self.base(base, factors);
+        allan::time(self.phase, factors, base)
+    }
+
+    /// The values, kept where another deviation is asked for that follows from them.
+    fn base(&mut self, deviation: Deviation, factors: &[usize]) -> Vec<Option<Estimate>> {
+        if let Some(known) = self.known.get(&deviation) {
+            return known.clone();
+        }
+        let found = estimates(deviation, self.phase, factors);
+        if matches!(deviation, Deviation::Mdev | Deviation::Mtotdev) {
+            self.known.insert(deviation, found.clone());
+        }
+        found
+    }
+
+    /// A line of the answer.
+    fn row(&mut self, deviation: Deviation, m: usize, estimate: Estimate) -> Row {
+        let has_interval = !matches!(deviation, Deviation::Mtie | Deviation::Tierms);
+        let alpha = has_interval.then(|| self.alpha(deviation, m)).flatten();
+        let interval = alpha.and_then(|alpha| {
+            let (m, points) = (m as u64, self.present as u64);
+            chi_squared(deviation, alpha, m, points, self.options.confidence, estimate.value)
+        });
+        let tau_s = averaging_time_s(deviation, m, self.phase.tau0_s());
+        Row { deviation, m: m as u64, tau_s, estimate, alpha, interval }
+    }
+
+    /// The noise there, as given or as identified.
+    fn alpha(&mut self, deviation: Deviation, m: usize) -> Option<i32> {
+        if self.options.alpha.is_some() {
+            return self.options.alpha;
+        }
+        let m = if deviation == Deviation::Theo1 { m * 3 / 4 } else { m };
+        let hadamard = matches!(deviation, Deviation::Hdev | Deviation::Ohdev | Deviation::Htotdev);
+        *self.noise.entry((m, hadamard)).or_insert_with(|| identify(self.phase, m, deviation))
+    }
+}
+
+/// Whether terms that touch a missing point can be left out. The total deviations and THEO1 need all points.
+const fn allows_gaps(deviation: Deviation) -> bool {
+    !matches!(
+        deviation,
+        Deviation::Totdev | Deviation::Mtotdev | Deviation::Ttotdev | Deviation::Htotdev | Deviation::Theo1
+    )
+}
+
+/// About how many terms there are to compute. The slow deviations have m for each point, up to a bound.
+fn terms(deviation: Deviation, points: usize, factors: &[usize]) -> f64 {
+    let points = points as f64;
+    match deviation {
+        Deviation::Mtotdev | Deviation::Ttotdev | Deviation::Htotdev | Deviation::Theo1 => {
+            factors.iter().map(|m| (*m as f64 * points).min(MOST_OF_ONE)).sum()
+        }
+        _ => factors.len() as f64 * points,
+    }
+}
+
+/// What the slow deviations compute at most at one averaging time.
+const MOST_OF_ONE: f64 = (1_u64 << 26) as f64;
+
+#[cfg(test)]
+mod tests;

@@ -24,6 +24,7 @@ mod noise;
 mod noise_tests;
 #[cfg(test)]
 mod oracle;
+mod outliers;
 mod prepared;
 mod simd;
 #[cfg(test)]

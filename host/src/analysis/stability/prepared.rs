@@ -78,11 +78,6 @@ impl<'a> Prepared<'a> {
         self.sums.get_or_init(|| PrefixSums::new(self))
     }
 
-    /// Gives the memory of [`Self::sums`] back, as much as the series itself has.
-    pub(super) fn forget_sums(&mut self) {
-        self.sums.take();
-    }
-
     /// Seconds in a unit of the points.
     pub(super) const fn unit_s(&self) -> f64 {
         match self.view {

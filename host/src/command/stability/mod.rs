@@ -25,7 +25,9 @@ use crate::units::Picos;
 /// there, and the interval that holds the true value.
 ///
 /// Whole picoseconds are computed exactly. With time tags, missing points are seen and terms that touch one are left out;
-/// without them nobody can see a gap, and the output says so. A line that cannot be read ends it with line and column.
+/// without them nobody can see a gap, and the output says so. A tag may lie a hundredth of tau0 and two of its last digits
+/// off the grid; a quarter of tau0 where a daemon polls and where the tags themselves are the readings. A line that cannot be
+/// read ends it with line and column.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:

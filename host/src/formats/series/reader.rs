@@ -173,7 +173,10 @@ pub enum SeriesError {
 }
 
 fn told(sources: &[(String, u64)]) -> String {
-    let named = sources.iter().map(|(name, count)| format!("{name} ({count} readings)"));
+    let named = sources.iter().map(|(name, count)| match &name[..] {
+        "" => format!("one without a name ({count} readings)"),
+        name => format!("{name} ({count} readings)"),
+    });
     named.collect::<Vec<_>>().join(", ")
 }
 
@@ -530,9 +533,7 @@ impl Body {
         let grid = self.grid.get_or_insert_with(|| Grid::new(strictness, tau0));
         let (lenient, left_out) = (self.options.lenient, &mut self.count.left_out);
         let reading = Reading { line, at, tag, value };
-        grid.take(reading, &mut self.points, &mut |line, trouble| forgive(lenient, left_out, line, trouble))?;
-        // Missing points count as well.
-        self.check_room(line)
+        grid.take(reading, &mut self.points, &mut |line, trouble| forgive(lenient, left_out, line, trouble))
     }
 
     fn check_room(&self, line: u64) -> Result<(), SeriesError> {

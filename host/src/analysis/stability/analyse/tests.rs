@@ -1,0 +1,106 @@
+//! What a whole analysis answers, and what it refuses.
+
+use super::*;
+use crate::series::Phase;
+
+fn series(values: Vec<f64>) -> Series {
+    Series { phase: Phase::Seconds(values), tau0_s: 1.0, missing: 0 }
+}
+
+/// Nearly white phase: digits of multiples of a quadratic irrational, squared.
+fn noise(len: usize) -> Vec<f64> {
+    (0..len).map(|i| ((i * i) as f64 * 0.414_213_562_373_095).fract() * 1e-9).collect()
+}
+
+fn all() -> Options {
+    Options { deviations: Deviation::ALL.to_vec(), ..Options::default() }
+}
+
+#[test]
+fn all_thirteen_have_rows_in_the_order_asked_with_rising_times() {
+    let report = analyse(&series(noise(200)), &all()).expect("a report");
+    assert_eq!(report.left_out, []);
+    let mut order: Vec<_> = report.rows.iter().map(|row| row.deviation).collect();
+    order.dedup();
+    assert_eq!(order, Deviation::ALL);
+    for pair in report.rows.windows(2).filter(|pair| pair[0].deviation == pair[1].deviation) {
+        assert!(pair[0].tau_s < pair[1].tau_s);
+    }
+    let theo1 = report.rows.iter().find(|row| row.deviation == Deviation::Theo1).expect("theo1");
+    assert_eq!((theo1.m, theo1.tau_s), (16, 12.0));
+}
+
+#[test]
+fn values_are_those_of_the_deviation_alone_and_lie_within_their_interval() {
+    let series = series(noise(300));
+    let phase = Prepared::new(&series).expect("a series");
+    for row in analyse(&series, &all()).expect("a report").rows {
+        let alone = super::super::estimate(row.deviation, &phase, row.m as usize);
+        assert_eq!(alone, Some(row.estimate), "{row:?}");
+        if let Some((low, high)) = row.interval {
+            assert!(low < row.estimate.value && row.estimate.value < high, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn errors_of_time_interval_have_no_interval() {
+    let options = Options { deviations: vec![Deviation::Mtie, Deviation::Tierms], ..Options::default() };
+    let report = analyse(&series(noise(100)), &options).expect("a report");
+    assert!(report.rows.iter().all(|row| row.interval.is_none() && row.alpha.is_none()));
+}
+
+#[test]
+fn a_given_alpha_is_taken_everywhere() {
+    let options = Options { deviations: vec![Deviation::Oadev], alpha: Some(-1), ..Options::default() };
+    let report = analyse(&series(noise(100)), &options).expect("a report");
+    assert!(report.rows.iter().all(|row| row.alpha == Some(-1)));
+}
+
+#[test]
+fn too_few_points_say_how_many_are_needed() {
+    let error = analyse(&series(noise(1)), &Options::default()).expect_err("too few");
+    assert_eq!(error.to_string(), "mtie needs at least 2 phase points, and there are 1");
+    let report = analyse(&series(noise(3)), &all()).expect("a report");
+    let out: Vec<_> = report.left_out.iter().map(|one| (one.deviation, one.reason.as_str())).collect();
+    assert_eq!(out.len(), 4);
+    assert_eq!(out[0], (Deviation::Hdev, "it needs at least 4 points, and there are 3"));
+}
+
+#[test]
+fn a_gap_leaves_out_the_deviations_that_need_every_point() {
+    let mut values = noise(400);
+    values[100] = f64::NAN;
+    let report = analyse(&series(values), &all()).expect("a report");
+    assert_eq!(report.missing, 1);
+    let out: Vec<_> = report.left_out.iter().map(|one| one.deviation).collect();
+    let expected =
+        [Deviation::Totdev, Deviation::Mtotdev, Deviation::Ttotdev, Deviation::Htotdev, Deviation::Theo1];
+    assert_eq!(out, expected);
+    assert!(report.rows.iter().any(|row| row.deviation == Deviation::Oadev && row.estimate.n == 395));
+}
+
+#[test]
+fn nothing_but_gaps_says_so() {
+    let report = analyse(&series(vec![f64::NAN; 50]), &Options::default()).expect("a report");
+    assert!(report.rows.is_empty());
+    assert!(report.left_out.iter().any(|one| one.reason == "every term touches a missing point"));
+}
+
+#[test]
+fn a_confidence_is_a_probability() {
+    for confidence in [0.0, 1.0, -0.5, f64::NAN] {
+        let options = Options { confidence, ..Options::default() };
+        let error = analyse(&series(noise(10)), &options).expect_err("no probability");
+        assert!(error.to_string().starts_with("a confidence lies between 0 and 1"));
+    }
+}
+
+#[test]
+fn more_terms_than_anybody_waits_for_are_refused() {
+    let factors: Vec<usize> = (1..=5_000_000).collect();
+    assert!(terms(Deviation::Oadev, 10_000_000, &factors) > MOST_TERMS);
+    assert!(terms(Deviation::Oadev, 100_000, &factors[..50_000]) < MOST_TERMS);
+    assert!(terms(Deviation::Mtotdev, 1_000_000, &factors[..330_000]) > MOST_TERMS);
+    assert!(terms(Deviation::Mtotdev, 1001, &factors[..333]) < MOST_TERMS);
+}
