@@ -115,8 +115,8 @@ struct Whole<'a> {
     present: usize,
     /// What was computed and others follow from.
     known: BTreeMap<Deviation, Vec<Option<Estimate>>>,
-    /// Identified noise, by averaging factor and whether it is the Hadamard family's.
-    noise: BTreeMap<(usize, bool), Option<i32>>,
+    /// Identified noise by averaging factor, as the Hadamard family has it.
+    noise: BTreeMap<usize, Option<i32>>,
 }
 
 impl<'a> Whole<'a> {
@@ -189,8 +189,10 @@ impl<'a> Whole<'a> {
             return self.options.alpha;
         }
         let m = if deviation == Deviation::Theo1 { m * 3 / 4 } else { m };
+        let identified = self.noise.entry(m).or_insert_with(|| identify(self.phase, m, Deviation::Ohdev));
+        // The same sums go one difference further for the Hadamard family; for the others that is all random walk.
         let hadamard = matches!(deviation, Deviation::Hdev | Deviation::Ohdev | Deviation::Htotdev);
-        *self.noise.entry((m, hadamard)).or_insert_with(|| identify(self.phase, m, deviation))
+        identified.map(|alpha| if hadamard { alpha } else { alpha.max(-2) })
     }
 }
 
