@@ -13,7 +13,7 @@ fi
 export CARGO_TARGET_DIR=$PWD/build/fuzz
 # libFuzzer needs flags that a stable compiler takes only if told so. The readers have no unsafe code for a sanitizer to watch.
 export RUSTC_BOOTSTRAP=1
-options=(--fuzz-dir host/fuzz --sanitizer none)
+options=(--fuzz-dir host/fuzz --sanitizer none --release)
 
 # The recordings of fixtures/captures are what a target begins with.
 seeds() {
