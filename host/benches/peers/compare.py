@@ -13,6 +13,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -66,11 +67,7 @@ class Side:
 
 
 def versions():
-    crates = json.loads(
-        subprocess.check_output(
-            ["cargo", "metadata", "--format-version", "1", "--locked"], cwd=ROOT, stderr=subprocess.DEVNULL
-        )
-    )["packages"]
+    crates = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
     csv = next(crate["version"] for crate in crates if crate["name"] == "csv")
     return {"allantools": version("allantools"), "polars": version("polars"), "csv crate": csv}
 

@@ -51,8 +51,8 @@ Examples:
 
 Data goes to stdout, everything else to stderr. RUST_LOG=info says more.
 Exit code: 0 passed, 1 a limit was exceeded or a comparison says worse, 2 it
-could not be done, 3 no verdict. Live figures of an emulated board for path and ctime are not
-judged: 0.";
+could not be done, 3 no verdict. A run does not judge live figures of an
+emulated board for path and ctime: 0.";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -259,4 +259,15 @@ mod tests {
             edges(format!("{EDGES}1,irq,paired,echo,x\n1,irq,paired,echo,1.000\n").as_bytes(), true).unwrap();
         assert_eq!((lenient.rows.len(), lenient.left_out), (1, vec![2]));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_follows_the_header_ends_in_rows_or_an_error(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200)) {
+            let file = [EDGES.as_bytes(), &bytes].concat();
+            for lenient in [false, true] {
+                let _either = edges(file.as_slice(), lenient);
+                let _either = summary(file.as_slice(), lenient);
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! The unit is the session, one boot of the board: what differs from boot to boot is not in any spread within one.
 //! `group` has the words, `sides` matches what can be compared, `difference` (over `student`) and `tail` test, `order`
-//! finds interleaved sessions, `holm` sets the level of each test, `row` judges, `outlook` says what could be resolved.
+//! finds interleaved sessions, `trial` prepares each test, `holm` sets its level, `row` judges, `outlook` says what could be resolved.
 //! Pure: who reads files is `command/compare`.
 
 pub mod difference;
@@ -21,10 +21,12 @@ pub mod tail;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+pub mod trial;
 
 use self::group::{Group, Session};
-use self::row::{Row, Trial};
+use self::row::Row;
 use self::sides::{Matched, matched};
+use self::trial::Trial;
 
 /// Sessions a side from which on there is a verdict: fewer have no spread between sessions worth the name.
 pub const SESSIONS: u64 = 3;
@@ -110,9 +112,9 @@ impl Verdict {
             Self::Better => "better",
             Self::Worse => "worse",
             Self::Equivalent => "equivalent",
-            Self::NotResolvable => "not resolvable",
+            Self::NotResolvable => "not-resolvable",
             Self::Invalid => "invalid",
-            Self::NoVerdict => "no verdict",
+            Self::NoVerdict => "no-verdict",
         }
     }
 

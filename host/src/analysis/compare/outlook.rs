@@ -5,9 +5,10 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use super::SESSIONS;
 use super::difference::Moments;
 use super::group::{Group, Key, Quantity};
-use super::row::{LEAST_MARGIN_NS, OPERATIONS_MARGIN, TAIL_MARGIN};
+
 use super::student::{mean_share, power, shift_found, two_sided};
 use super::tail::{Counts, Threshold};
+use super::trial::{LEAST_MARGIN_NS, OPERATIONS_MARGIN, TAIL_MARGIN};
 
 /// Sessions a side that are told.
 pub const PLANS: [u64; 3] = [5, 10, 20];
@@ -140,6 +141,10 @@ fn planned_shift(sessions: u64, level: f64) -> Option<f64> {
 
 /// The same of a tail, as a factor.
 fn factor(counts: &Counts, sessions: u64, level: f64) -> Option<f64> {
+    // Of what was never seen nobody can say how much more of it would be.
+    if counts.beyond() == 0 {
+        return None;
+    }
     // Both sides are this one; with more sessions the same spread counts less.
     let error =
         counts.log_ratio(counts, None)?.error * (counts.sessions.len() as f64 / sessions as f64).sqrt();

@@ -5,16 +5,18 @@ mod inputs;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{bail, ensure};
+use anyhow::bail;
 use clap::ValueHint;
 
 use self::inputs::{How, side};
 use super::say;
 use super::trace::TRACE;
 use crate::analysis::compare::outlook::outlook;
+use crate::analysis::compare::row::Row;
 use crate::analysis::compare::{ALPHA, Options, Side, compare};
 use crate::report::compare as report;
 use crate::report::listing;
@@ -129,10 +131,11 @@ fn judged(args: &Args) -> anyhow::Result<(u8, String)> {
         let why = comparison.left_out.join("\n  ");
         bail!("nothing on both sides can be compared:\n  {why}");
     }
-    ensure!(
-        comparison.rows.iter().all(|row| row.base.value.is_finite() && row.new.value.is_finite()),
-        "a value is not finite"
-    );
+    let finite =
+        |row: &Row| [row.base.value, row.new.value, row.change.unwrap_or(0.0)].iter().all(|v| v.is_finite());
+    if let Some(row) = comparison.rows.iter().find(|row| !finite(row)) {
+        bail!("{}: the figures are too large to be compared", row.key);
+    }
     let traces = traces(&base, &new, args);
     let text = if args.json {
         report::json::comparison(&base, &new, &comparison, traces.as_deref())
@@ -142,18 +145,19 @@ fn judged(args: &Args) -> anyhow::Result<(u8, String)> {
     Ok((comparison.exit(), text))
 }
 
-/// The difference of the first bundles' instruction traces; empty where they do the same, none where not both have one.
+/// The difference of the first bundles' instruction traces, of builds that were picked theirs alone; empty where they do
+/// the same, none where not both have one.
 fn traces(base: &Side, new: &Side, args: &Args) -> Option<String> {
     let read = |side: &Side, inputs: &[PathBuf]| {
         let bundle = side.sources.first().filter(|source| source.kind == "bundle")?;
         let dir = match &side.picked {
-            Some(picked) => bundle.name.strip_suffix(&format!(":{picked}"))?.into(),
+            Some(picked) => PathBuf::from(bundle.name.strip_suffix(&format!(":{picked}"))?),
             None => inputs.first()?.clone(),
         };
-        let file = Path::new(&dir).join(TRACE);
+        let file = dir.join(TRACE);
         match std::fs::read_to_string(&file) {
-            Ok(text) => Some((file, text)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Ok(text) => Some((file, part(&text, side.picked.as_deref())?)),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => {
                 tell(&format!("{}: not compared: {error}", file.display()));
                 None
@@ -162,4 +166,13 @@ fn traces(base: &Side, new: &Side, args: &Args) -> Option<String> {
     };
     let ((from, old), (to, text)) = (read(base, &args.base)?, read(new, &args.new)?);
     Some(listing::diff((&from.display().to_string(), &old), (&to.display().to_string(), &text)))
+}
+
+/// A trace, or what it lists of one build. None where it lists nothing of it.
+fn part(trace: &str, build: Option<&str>) -> Option<String> {
+    let Some(build) = build else { return Some(trace.to_owned()) };
+    let heading = format!("# {build}, ");
+    let from = trace.lines().skip_while(|line| !line.starts_with(&heading));
+    let lines: Vec<&str> = from.take_while(|line| !line.is_empty()).collect();
+    (!lines.is_empty()).then(|| lines.join("\n") + "\n")
 }

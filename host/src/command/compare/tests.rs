@@ -382,7 +382,7 @@ fn two_tables_are_set_side_by_side() {
     let new = bench.file("new.csv", "name,value,unit\ninline,40.0,ns\n");
     let (exit, table) = told(&[&old, "--with", &new]);
     assert_eq!(exit, 3);
-    assert!(table.contains("inline             41.200     40.000      -1.200  0.971  no verdict"), "{table}");
+    assert!(table.contains("inline             41.200     40.000      -1.200  0.971  no-verdict"), "{table}");
     assert!(table.contains("left out: gone: only in the base"), "{table}");
 }
 
@@ -412,9 +412,12 @@ fn what_cannot_be_read_is_named() {
     assert!(nothing.contains("no such file or folder"), "{nothing}");
     let folder = refused(&[&text(bench.results.path()), "--with", &run]);
     assert!(folder.contains("no run bundle"), "{folder}");
+    let (huge, minus) =
+        (bench.file("huge.csv", "inline,1e308\n"), bench.file("minus.csv", "inline,-1e308\n"));
+    assert!(refused(&[&huge, "--with", &minus]).contains("too large to be compared"));
     let torn = bench.file("lenient.csv", "session,mode,tie,latency_ns\n1,irq,echo,x\n1,irq,echo,5.000\n");
     let (exit, shown) = told(&[&torn, "--lenient"]);
-    assert!(exit == 0 && shown.contains("1 lines with faults were left out"), "{shown}");
+    assert!(exit == 0 && shown.contains("lines with faults, left out: 1"), "{shown}");
 }
 
 #[test]
@@ -465,6 +468,22 @@ fn traces_that_differ_are_shown_in_short() {
     assert_eq!(object["trace_differs"], true);
     fs::write(PathBuf::from(&new).join("trace.txt"), trace(&["nop", "isb", "ret"])).unwrap();
     assert!(told(&[&old, "--with", &new]).1.contains("trace: the same functions and instructions"));
+}
+
+#[test]
+fn builds_that_were_picked_have_their_own_parts_of_the_trace_compared() {
+    let bench = Bench::new();
+    let both = vec![(PathVariant::Indirect, 26), (PathVariant::Inline, 24)];
+    let run = bench.path(&Path_ { variants: both, ..real(0, 3) });
+    let line = |word: &str| format!("   1  0x40200000  d503201f  f+0x0  {word}\n");
+    let (one, other) = (line("blr x8"), line("mrs x0, cntvct_el0"));
+    let listing = format!(
+        "# ppsrig trace 1\n# image a\n\n# indirect, realtime: 1\n{one}\n# inline, realtime: 1\n{other}"
+    );
+    fs::write(PathBuf::from(&run).join("trace.txt"), listing).unwrap();
+    let (_, object) = json(&[&format!("{run}:indirect"), "--with", &format!("{run}:inline")]);
+    let diff = object["trace_diff"].as_str().unwrap();
+    assert!(diff.contains("-  f  blr x8") && diff.contains("+  f  mrs x0, cntvct_el0"), "{diff}");
 }
 
 #[test]
