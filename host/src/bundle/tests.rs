@@ -375,6 +375,24 @@ fn the_three_files_of_samples_hold_the_same_sessions_and_batches() {
     assert_eq!((pairs.counter_hz, pairs.emulated), (None, None));
 }
 
+/// The spool was written by a program that knows results/README.md and nothing else of ours.
+#[test]
+fn samples_that_another_program_wrote_are_read_alike_as_csv_and_as_a_spool() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/captures/samples");
+    let [pairs, spool, columns] = ["pairs.csv", "pairs.spool", "columns.csv"]
+        .map(|name| read_samples(&folder.join(name), false).unwrap().sessions);
+    assert_eq!(pairs, spool);
+    let said: Vec<_> = spool
+        .iter()
+        .map(|one| (one.key.to_string(), one.n(), one.histogram().at_least(1), one.histogram().most()))
+        .collect();
+    let expected = fs::read_to_string(folder.join("expected.txt")).unwrap();
+    let lines =
+        said.iter().map(|(key, n, advanced, most)| format!("{key}: {n} {advanced} {}\n", most.unwrap()));
+    assert_eq!(lines.collect::<String>(), expected);
+    assert_eq!(columns[0].batches, pairs[0].batches, "whatever its columns are called");
+}
+
 #[test]
 fn the_report_of_path_and_ctime_fits_eighty_columns_and_says_what_is_published() {
     let scene = path::testing::Scene { sessions: 3, ..measured() };
@@ -443,8 +461,8 @@ fn recorded_captures_give_what_stands_beside_them() {
     let mut seen = 0;
     for entry in fs::read_dir(&captures).unwrap() {
         let dir = entry.unwrap().path();
-        // series/ holds files of others, which `ppsrig stability` reads.
-        if !dir.is_dir() || dir.ends_with("series") {
+        // series/ holds files of others, which `ppsrig stability` reads, and samples/ those of samples.
+        if !dir.is_dir() || dir.ends_with("series") || dir.ends_with("samples") {
             continue;
         }
         seen += 1;
