@@ -2,7 +2,7 @@
 //!
 //! Layers, top to bottom; a module imports only what stands below it:
 //! `command` -> `rig`, `bundle`, `analysis`, `report`; `rig` -> `link`, `formats`, `events`; `bundle` -> `formats`,
-//! `events`; `report` -> `analysis`, `events`, `units`; `analysis` -> `events`, `units`; `formats` -> `events`, `units`;
+//! `events`; `report` -> `formats` (writers), `analysis`, `events`, `units`; `analysis` -> `events`, `units`; `formats` -> `events`, `units`;
 //! `events` -> `names`, `units`; all of them may hold a `series` or `samples`. `command` and `rig` also use `stderr`. `analysis` and `formats` do no I/O and read no clock.
 //!
 //! A run is a recording followed by a replay: `rig` records into the bundle, and every figure is then computed by pure

@@ -183,3 +183,64 @@ mod tests {
         assert_eq!(SampleKey::default().to_string(), "session 1");
     }
 }
+
+/// A sink that keeps what it is told, for tests of readers.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// What a sink was told.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub(crate) enum Told {
+        Session(SampleKey),
+        Pair(u64, u64),
+        Counted(u16, u32, u64),
+    }
+
+    /// Keeps everything.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct Kept(pub(crate) Vec<Told>);
+
+    impl Kept {
+        pub(crate) fn pairs(&self) -> Vec<(u64, u64)> {
+            let pair = |told: &Told| match told {
+                Told::Pair(pre, snapshot) => Some((*pre, *snapshot)),
+                _ => None,
+            };
+            self.0.iter().filter_map(pair).collect()
+        }
+    }
+
+    impl SampleSink for Kept {
+        fn session(&mut self, key: &SampleKey) -> Result<(), SampleFault> {
+            self.0.push(Told::Session(key.clone()));
+            Ok(())
+        }
+
+        fn pair(&mut self, pre: u64, snapshot: u64) {
+            self.0.push(Told::Pair(pre, snapshot));
+        }
+
+        fn counted(&mut self, batch: u16, ticks: u32, count: u64) {
+            self.0.push(Told::Counted(batch, ticks, count));
+        }
+
+        fn health(&self) -> Result<(), SampleFault> {
+            Ok(())
+        }
+    }
+
+    /// Cuts bytes into pieces, of these lengths in turn.
+    pub(crate) fn pieces<'a>(bytes: &'a [u8], lengths: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
+        let mut rest = bytes;
+        let mut lengths = lengths.iter().cycle();
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let (piece, left) = rest.split_at((*lengths.next()?).clamp(1, rest.len()));
+            rest = left;
+            Some(piece)
+        })
+    }
+}

@@ -5,6 +5,8 @@
 //! it comes, and its batches differ by one piece at most. Statistics are those of `path`: `histogram` and `estimate`.
 
 mod tape;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -140,6 +142,7 @@ impl Collector {
     /// # Errors
     /// [`SampleFault`].
     pub fn finish(mut self) -> Result<Vec<SessionSamples>, SampleFault> {
+        self.health()?;
         self.settle();
         self.health()?;
         self.done.retain(|session| session.n() > 0 || !session.is_whole());
@@ -167,6 +170,7 @@ impl SampleSink for Collector {
         if self.current.is_some_and(|place| self.done[place].key == *key) {
             return Ok(());
         }
+        self.health()?;
         self.settle();
         self.health()?;
         self.current = Some(match self.places.get(key) {

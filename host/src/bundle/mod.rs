@@ -17,7 +17,7 @@ mod write;
 pub use self::read::{Contents, ReadError, read};
 pub use self::recorder::{Bundle, BundleError, RawFile, RawFiles};
 pub use self::samples::{SamplesError, SamplesRead, read_from, read_samples};
-pub use self::write::write_files;
+pub use self::write::write_file;
 
 use crate::formats::raw_log::Direction;
 

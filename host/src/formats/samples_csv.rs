@@ -11,6 +11,8 @@
 mod fast;
 mod header;
 mod line;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 

@@ -7,6 +7,8 @@
 
 mod layout;
 mod reader;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use thiserror::Error;

@@ -166,8 +166,8 @@ impl PathWindow {
 
 /// The counter at a pair's read inside the snapshot function.
 #[must_use]
-pub fn counter_snapshot(pair: &Pair) -> u128 {
-    u128::from(pair.pre) + u128::from(pair.delta)
+pub fn counter_snapshot(pair: &Pair) -> u64 {
+    pair.pre.wrapping_add(pair.delta.into())
 }
 
 /// The windows of a recording.

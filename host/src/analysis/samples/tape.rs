@@ -9,25 +9,31 @@ use crate::samples::split;
 /// Stands on the tape for a difference of this many ticks or more, which is kept beside it.
 const LONG: u8 = u8::MAX;
 
-/// Differences that the tape holds before it is folded into pieces, and those kept beside it.
-const MOST: usize = 1 << 24;
-const MOST_LONG: usize = 1 << 20;
+/// How much is kept. The memory of a session is bounded by it, however long the session is.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Differences that the tape holds before it is folded into pieces.
+    tape: usize,
+    /// Those of them that are kept beside it.
+    long: usize,
+    /// Pairs of a piece, to begin with.
+    piece: u64,
+    /// Pieces before neighbours are joined.
+    pieces: usize,
+    /// Entries that all pieces together may have before neighbours are joined.
+    entries: usize,
+    /// Pieces that are not joined any more: batches are made of them.
+    fewest: usize,
+}
 
-/// Pairs of a piece, to begin with: a 4096th of a full tape.
-const PIECE: u64 = 1 << 12;
-
-/// Pieces before neighbours are joined, so that there are never fewer than half as many: batches differ by 1/64 at most.
-const MOST_PIECES: usize = 4096;
-
-/// Entries that all pieces together may have, which bounds the memory of a file with no latencies in it.
-const MOST_ENTRIES: usize = 1 << 22;
-
-/// Joining stops here, since batches are made of pieces.
-const FEWEST_PIECES: usize = 64;
+/// 16 MiB of tape, and pieces of 1/64 of a batch.
+const LIMITS: Limits =
+    Limits { tape: 1 << 24, long: 1 << 20, piece: 1 << 12, pieces: 4096, entries: 1 << 22, fewest: 64 };
 
 /// Differences in order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tape {
+    limits: Limits,
     bytes: Vec<u8>,
     /// Those that do not fit a byte, in their order.
     long: Vec<u32>,
@@ -38,9 +44,16 @@ pub(super) struct Tape {
     pub(super) overflow: u64,
 }
 
+impl Default for Tape {
+    fn default() -> Self {
+        Self::new(LIMITS)
+    }
+}
+
 /// What the tape held before, in pieces of `size` pairs but for the last one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Folded {
+    limits: Limits,
     size: u64,
     pieces: Vec<Histogram>,
     entries: usize,
@@ -49,6 +62,11 @@ struct Folded {
 }
 
 impl Tape {
+    fn new(limits: Limits) -> Self {
+        let folded = Folded { limits, size: limits.piece, pieces: Vec::new(), entries: 0, last: 0 };
+        Self { limits, bytes: Vec::new(), long: Vec::new(), folded, backwards: 0, overflow: 0 }
+    }
+
     /// Whether nothing was taken.
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.folded.pieces.is_empty() && self.backwards == 0 && self.overflow == 0
@@ -63,15 +81,15 @@ impl Tape {
     #[inline]
     pub(super) fn pair(&mut self, pre: u64, snapshot: u64) {
         let difference = snapshot.wrapping_sub(pre);
-        if difference < u64::from(LONG) {
+        if difference < u64::from(LONG) && snapshot >= pre {
             self.bytes.push(difference as u8);
-            if self.bytes.len() < MOST {
+            if self.bytes.len() < self.limits.tape {
                 return;
             }
         } else {
             self.rare(pre, snapshot);
         }
-        if self.bytes.len() >= MOST || self.long.len() >= MOST_LONG {
+        if self.bytes.len() >= self.limits.tape || self.long.len() >= self.limits.long {
             self.fold();
         }
     }
@@ -87,9 +105,9 @@ impl Tape {
                 let difference = snapshot.wrapping_sub(pre);
                 *byte = difference as u8;
                 // Adding one makes a bit above the byte of everything from `LONG` on.
-                all |= difference.wrapping_add(1) | difference;
+                all |= difference.wrapping_add(1) | difference | (u64::from(snapshot < pre) << 63);
             }
-            if all < u64::from(LONG) + 1 && self.bytes.len() + step.len() < MOST {
+            if all < u64::from(LONG) + 1 && self.bytes.len() + step.len() < self.limits.tape {
                 self.bytes.extend_from_slice(&short[..step.len()]);
             } else {
                 for record in step {
@@ -116,7 +134,6 @@ impl Tape {
     fn fold(&mut self) {
         let (bytes, long) = (mem::take(&mut self.bytes), mem::take(&mut self.long));
         let mut long = long.into_iter();
-        self.folded.size = self.folded.size.max(PIECE);
         let mut rest = bytes.as_slice();
         while !rest.is_empty() && !self.folded.is_too_wide() {
             rest = self.folded.take(rest, &mut long);
@@ -143,13 +160,13 @@ impl Tape {
 
 impl Folded {
     fn is_too_wide(&self) -> bool {
-        self.entries > MOST_ENTRIES
+        self.entries > self.limits.entries
     }
 
     /// Puts as much into the last piece as it still takes, or into a new one, and returns what is left.
     fn take<'a>(&mut self, bytes: &'a [u8], long: &mut impl Iterator<Item = u32>) -> &'a [u8] {
         if self.pieces.is_empty() || self.last == self.size {
-            if self.pieces.len() == MOST_PIECES {
+            if self.pieces.len() >= self.limits.pieces {
                 self.join();
             }
             self.pieces.push(Histogram::default());
@@ -162,7 +179,7 @@ impl Folded {
         piece.merge(&count(own, long));
         self.entries += piece.distinct() - before;
         self.last += own.len() as u64;
-        while self.is_too_wide() && self.pieces.len() > FEWEST_PIECES {
+        while self.is_too_wide() && self.pieces.len() > self.limits.fewest {
             self.join();
         }
         left
@@ -211,4 +228,53 @@ fn count(bytes: &[u8], long: &mut impl Iterator<Item = u32>) -> Histogram {
     (0..LONG).for_each(|byte| histogram.add(u32::from(byte), of_byte(byte)));
     (0..of_byte(LONG)).zip(long).for_each(|(_, difference)| histogram.add(difference, 1));
     histogram
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SMALL: Limits = Limits { tape: 64, long: 16, piece: 2, pieces: 32, entries: 60, fewest: 8 };
+
+    fn tape(differences: &[u32]) -> Tape {
+        let mut tape = Tape::new(SMALL);
+        differences.iter().for_each(|&ticks| tape.pair(0, ticks.into()));
+        tape
+    }
+
+    proptest! {
+        #[test]
+        fn a_folded_tape_holds_every_difference_in_parts_in_order(
+            differences in prop::collection::vec(prop_oneof![9 => 0..2_u32, 1 => 255..258_u32], 64..3000),
+        ) {
+            let batches = tape(&differences).batches(4).unwrap();
+            let mut expected = Histogram::default();
+            differences.iter().for_each(|&ticks| expected.add(ticks, 1));
+            prop_assert_eq!(Histogram::of_all(&batches), expected);
+            // In order: each part holds what stands there.
+            let mut at = 0;
+            for batch in &batches {
+                let size = usize::try_from(batch.total()).unwrap();
+                let mut own = Histogram::default();
+                differences[at..at + size].iter().for_each(|&ticks| own.add(ticks, 1));
+                prop_assert_eq!(batch, &own);
+                at += size;
+            }
+            // Never fewer than a quarter of `pieces` of them, so a piece is at most an eighth of all; half of one each side.
+            let most = differences.len().div_ceil(8).max(4);
+            let quarter = differences.len() / 4;
+            prop_assert!(batches.iter().all(|batch| batch.total().abs_diff(quarter as u64) <= most as u64));
+        }
+    }
+
+    #[test]
+    fn a_tape_with_too_many_different_differences_has_no_batches_and_stops_growing() {
+        let spread: Vec<u32> = (0..100_000).collect();
+        let tape = tape(&spread);
+        assert!(tape.too_wide() && tape.folded.pieces.len() <= SMALL.fewest);
+        assert!(tape.folded.entries <= SMALL.entries + 64);
+        assert_eq!(tape.batches(4), None);
+    }
 }

@@ -53,8 +53,11 @@ impl Fault {
 pub(super) fn shown(bytes: &[u8]) -> String {
     const MOST: usize = 40;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST)]);
-    let text = text.escape_debug();
-    if bytes.len() > MOST { format!("{text}...") } else { text.to_string() }
+    let mut shown = String::new();
+    for letter in text.chars() {
+        if letter.is_control() { shown.extend(letter.escape_default()) } else { shown.push(letter) }
+    }
+    if bytes.len() > MOST { shown + "..." } else { shown }
 }
 
 /// A line without the CR of its CR LF.
