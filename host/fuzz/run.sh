@@ -19,10 +19,11 @@ options=(--fuzz-dir host/fuzz --sanitizer none --release)
 seeds() {
     case $1 in
     nmea | ubx | splitter) echo fixtures/captures/*/raw/reference.log ;;
-    ticc) echo fixtures/captures/*/raw/interval-counter.log fixtures/captures/series/ticc-*.txt ;;
+    interval_counter) echo fixtures/captures/*/raw/interval-counter.log fixtures/captures/series/ticc-*.txt ;;
     scpi) echo fixtures/captures/*/raw/generator.log ;;
     link) echo fixtures/captures/*/raw/link.log ;;
     raw_log) echo fixtures/captures/*/raw/*.log ;;
+    samples_csv | spool) echo fixtures/captures/samples/* ;;
     *) echo fixtures/captures/series/* ;;
     esac
 }

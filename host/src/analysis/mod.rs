@@ -8,6 +8,7 @@ mod absence_tests;
 pub mod anchor;
 pub mod captures;
 pub mod class;
+pub mod compare;
 pub mod ctime;
 pub mod disturbance;
 pub mod edge;
@@ -30,6 +31,7 @@ pub mod reference;
 #[cfg(test)]
 mod reference_faults;
 pub mod row;
+pub mod samples;
 pub mod sawtooth;
 pub mod seconds;
 pub mod session;

@@ -83,11 +83,11 @@ pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outc
     };
     let reference = crate::analysis::seconds::recorded(&record, &recording);
     let analysis = analyse(&record, &recording, &reference);
-    let files = report::files(&record, &analysis);
     let to = out.unwrap_or(dir);
-    let written = bundle::write_files(to, &files)?;
+    let write = |file: &report::Output<'_>| bundle::write_file(to, file.name, |into| file.write(into));
+    let written = report::files(&record, &analysis).iter().map(write).collect::<Result<_, _>>()?;
     let text = if json {
-        files.into_iter().next_back().map(|(_, object)| object).unwrap_or_default()
+        report::json::summary_json(&record, &analysis)
     } else {
         let traced = to.join(TRACE).is_file();
         let others: &[&str] = if traced { &[TRACE] } else { &[] };

@@ -6,6 +6,7 @@
 //! others, and stops at the first line that it cannot read.
 
 pub mod calendar;
+pub mod figure_table;
 pub mod gpsdo;
 pub mod interval_counter;
 mod jackson;
@@ -14,9 +15,12 @@ pub mod nmea;
 pub mod picoseconds;
 pub mod raw_log;
 pub mod receiver;
+pub mod run_csv;
+pub mod samples_csv;
 pub mod scpi;
 pub mod series;
 mod splitter;
+pub mod spool;
 pub mod tsip;
 pub mod ubx;
 pub mod utc;

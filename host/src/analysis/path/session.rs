@@ -96,7 +96,7 @@ pub fn session(windows: &[&PathWindow], clocks: Clocks, max_bias_ps: u64) -> Res
         overhead_bias: judge.bias(overhead),
         histogram: path.histogram(),
         overhead_histogram: overhead.histogram(),
-        effective: super::estimate::effective_count(path),
+        effective: super::estimate::effective_count(&path.batches),
         doubts: [path, overhead]
             .into_iter()
             .flat_map(|window| judge.doubts(window))

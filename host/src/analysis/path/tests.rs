@@ -314,7 +314,9 @@ fn samples_hold_every_pair_and_pairs_hold_each() {
     };
     assert_eq!(samples.lines().next(), Some("session,variant,clock_id,cores,batch,ticks,count"));
     assert_eq!((of("inline"), of("inline:overhead"), of("indirect")), (5000, 5000, 5000));
-    let pairs = report::samples::pairs_csv(&analysis);
+    let mut pairs = Vec::new();
+    report::samples::pairs_csv(&analysis, &mut pairs).unwrap();
+    let pairs = String::from_utf8(pairs).unwrap();
     assert_eq!(pairs.lines().next(), Some("session,variant,clock_id,seq,counter_pre,counter_snapshot"));
     assert_eq!(pairs.lines().count(), 1 + 3 * 5000);
     let path = analysis.windows.iter().find(|window| window.part == PathPart::Path).unwrap();
@@ -356,7 +358,7 @@ proptest! {
         }
         let record = scene.record();
         let analysis = whole(&scene, &recording);
-        for (name, text) in report::files(&record, &analysis) {
+        for (name, text) in report::testing::texts(&record, &analysis) {
             prop_assert!(!text.contains("NaN") && !text.contains("-0.000,") && text.ends_with('\n'), "{}", name);
         }
         let table = report::terminal::table(&record, &analysis, &[], (std::path::Path::new("x"), &[]));
