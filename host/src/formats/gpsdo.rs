@@ -160,6 +160,25 @@ impl GpsdoDecoder {
             if self.line.len() < LINE_MAX {
                 self.line.push(byte);
             }
+            if byte == b'>' {
+                self.end_prompt(events);
+            }
+        }
+    }
+
+    /// A prompt has no line end: it counts as soon as it is whole, before the next question.
+    fn end_prompt(&mut self, events: &mut Vec<Stamped<ReferenceEvent>>) {
+        let (text, error) = without_prompts(&self.line);
+        if !text.is_empty() {
+            return;
+        }
+        self.line.clear();
+        self.length = 0;
+        if let Some(error) = error {
+            // The question in front of an error prompt will not be answered.
+            self.asked = None;
+            let reason = format!("the instrument's prompt says error {error}; `:SYST:ERR?` names it");
+            events.push(Stamped { at: self.at, event: ReferenceEvent::Refused { reason } });
         }
     }
 
@@ -181,13 +200,7 @@ impl GpsdoDecoder {
         if length > LINE_MAX {
             return say(refused(length, "a line longer than any"));
         }
-        let (text, error) = without_prompts(&line);
-        if let Some(error) = error {
-            // The question in front of an error prompt will not be answered.
-            self.asked = None;
-            let reason = format!("the instrument's prompt says error {error}; `:SYST:ERR?` names it");
-            say(ReferenceEvent::Refused { reason });
-        }
+        let text = line.trim_ascii();
         if text.is_empty() || self.by_itself(text, &mut say) {
             return;
         }
