@@ -322,6 +322,61 @@ mod tests {
         assert!(Bench::new(Some(920), None).label(pulse_ms(FIRST + 40)).is_err());
     }
 
+    /// Twenty seconds of one kind of message, so long after the pulse that it names.
+    fn only(source: TimeSource, after_ms: impl Fn(i64) -> i64) -> Bench {
+        let mut bench = Bench { events: Vec::new() };
+        for second in FIRST - 5..FIRST + 15 {
+            bench.say(pulse_ms(second) + after_ms(second), source, second, None);
+        }
+        bench
+    }
+
+    #[test]
+    fn a_message_that_follows_its_pulse_stands_for_it() {
+        for after in [5, 20, 35, 60] {
+            let bench = only(TimeSource::TsipPrimary, |_| after);
+            for late in [0, 1, 10, 50, 200] {
+                assert_eq!(bench.label(pulse_ms(FIRST + 3) + late), Ok(FIRST + 3), "{after} {late}");
+            }
+            for late in 350..850 {
+                assert!(bench.label(pulse_ms(FIRST + 3) + late).is_err(), "{after} {late}");
+            }
+        }
+        let late = only(TimeSource::TsipPrimary, |_| 300);
+        assert!(late.label(pulse_ms(FIRST)).is_err(), "too late for its kind");
+    }
+
+    #[test]
+    fn a_time_code_that_is_asked_for_at_any_phase_announces_its_pulse() {
+        // Asked every 1.07 s: the phase moves on by 70 ms a round.
+        let bench = only(TimeSource::HpTimeCode, |second| -980 + (second * 70).rem_euclid(960));
+        for late in [0, 5, 15] {
+            assert_eq!(bench.label(pulse_ms(FIRST + 3) + late), Ok(FIRST + 3), "{late} ms late");
+        }
+        assert!(bench.label(pulse_ms(FIRST + 3) + 100).is_err(), "the next time code may have been there");
+        let reason = only(TimeSource::HpTimeCode, |_| -30).label(pulse_ms(FIRST)).unwrap_err();
+        assert!(reason.contains("after a T2"), "{reason}");
+    }
+
+    #[test]
+    fn all_kinds_have_to_agree_and_zda_decides_nothing() {
+        assert!(only(TimeSource::NmeaZda, |_| 120).label(pulse_ms(FIRST) + 5).is_err());
+        for source in
+            [TimeSource::NmeaZda, TimeSource::UbxNavTimeUtc, TimeSource::UbxNavTimeGps, TimeSource::UbxNavPvt]
+        {
+            let mut bench = Bench::new(Some(920), Some(120));
+            for second in FIRST - 5..FIRST + 15 {
+                bench.say(pulse_ms(second) + 130, source, second, None);
+            }
+            assert_eq!(bench.label(pulse_ms(FIRST) + 5), Ok(FIRST), "{source:?}");
+            for second in FIRST - 5..FIRST + 15 {
+                bench.say(pulse_ms(second) + 140, source, second + 2, None);
+            }
+            let reason = bench.label(pulse_ms(FIRST) + 5).unwrap_err();
+            assert!(reason.contains("disagree"), "{source:?}: {reason}");
+        }
+    }
+
     #[test]
     fn quantisation_errors_are_joined_by_the_second_that_is_named() {
         let mut bench = Bench::new(Some(920), None);
