@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 
+use super::family::JACKSON;
 use super::*;
 use crate::formats::receiver::ReceiverDecoder;
+use crate::formats::utc::UtcTime;
 
 /// With the right checksum.
 fn t2(body: &str) -> String {
