@@ -1,7 +1,7 @@
 //! What GPSDOs answer that are spoken to in SCPI: HP 58503A and Z3801A with their T2 time code, and Jackson Labs units.
 //!
 //! Both answer in lines behind a prompt that arrives in front of the next answer. An answer does not say what it answers,
-//! so the decoder is told what was asked ([`GpsdoDecoder::sent`]); time codes, sentences and trace lines are known by
+//! so the decoder is told what was asked (`ReceiverDecoder::sent`); time codes, sentences and trace lines are known by
 //! themselves, from a recording of the answers alone. What differs between the families stands in [`Family::queries`].
 //! Written from documents: never run against hardware.
 
