@@ -21,6 +21,9 @@ const TIM_TP: &[u8] =
     b"\xb5\x62\x0d\x01\x10\x00\x98\x9f\x2d\x0e\x00\x00\x00\x00\x86\x26\x00\x00\x62\x08\x0b\x0f\xc0\x33";
 const AB: &[u8] = b"\x10\x8f\xab\x00\x01\x1c\xb8\x08\x25\x00\x12\x00\x30\x0e\x14\x16\x0c\x07\xe3\x10\x03";
 
+/// Name, bytes that are repeated, and who decodes them.
+type Case = (&'static str, Vec<u8>, fn() -> ReceiverDecoder);
+
 /// A UBX frame with the right checksum.
 fn frame(class: u8, id: u8, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![0xb5, 0x62, class, id];
@@ -74,7 +77,6 @@ fn rounds(bytes: &[u8], decoder: fn() -> ReceiverDecoder) -> Vec<f64> {
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip_while(|argument| argument != "--require").skip(1);
     let required: f64 = arguments.next().and_then(|number| number.parse().ok()).unwrap_or(0.0);
-    type Case = (&'static str, Vec<u8>, fn() -> ReceiverDecoder);
     let cases: [Case; 6] = [
         ("NMEA, RMC and ZDA", [RMC, ZDA].concat(), ReceiverDecoder::nmea),
         ("NMEA, with other sentences", [RMC, ZDA, GSA, GSA, GSA, GSA].concat(), ReceiverDecoder::nmea),

@@ -5,7 +5,7 @@
 
 use super::Whole;
 use super::captures::WindowCaptures;
-use super::class::Ledger;
+use super::class::{Class, Ledger};
 use super::figure::Figure;
 use super::fixed::Fixed;
 use super::latency::{Latencies, latencies};
@@ -165,9 +165,14 @@ pub fn check_rate(
         },
         None => RateCheck::NotMeasured(session.without_rate().map(str::to_owned).unwrap_or_else(|| {
             let preamble = &analysis.preamble;
+            let mut rows = session.rows.iter().filter(|row| row.burst == Burst::Preamble);
+            let unpaired = rows.find(|row| row.class != Class::Paired);
+            let why = unpaired.map(|row| format!("; the first: {}, {}", row.class.name(), row.reason));
             format!(
-                "fewer than two edges of the preamble paired: {} commanded, {} captured",
-                preamble.commanded_count, preamble.captured_count
+                "fewer than two edges of the preamble paired: {} commanded, {} captured{}",
+                preamble.commanded_count,
+                preamble.captured_count,
+                why.unwrap_or_default()
             )
         })),
     }

@@ -1,114 +1,23 @@
 //! What GPSDOs answer that are spoken to in SCPI: HP 58503A and Z3801A with their T2 time code, and Jackson Labs units.
 //!
 //! Both answer in lines behind a prompt that arrives in front of the next answer. An answer does not say what it answers,
-//! so the decoder is told what was asked ([`GpsdoDecoder::sent`]); time codes, sentences and trace lines are known by
+//! so the decoder is told what was asked (`ReceiverDecoder::sent`); time codes, sentences and trace lines are known by
 //! themselves, from a recording of the answers alone. What differs between the families stands in [`Family::queries`].
 //! Written from documents: never run against hardware.
 
-use crate::events::{
-    LeapMessage, ReferenceEvent, Stamped, StateMessage, StateSource, TimeMessage, TimeScale, TimeSource,
-    Trust,
-};
-use crate::units::HostNanos;
+mod family;
+mod time_code;
 
+use self::family::Answer;
+pub use self::family::{Family, Query};
+use self::time_code::{hp_time, time_code};
 use super::receiver::refused;
-use super::utc::UtcTime;
 use super::{jackson, nmea};
+use crate::events::{LeapMessage, ReferenceEvent, Stamped, StateMessage, StateSource, Trust};
+use crate::units::HostNanos;
 
 /// Longest line; a status screen has 80 columns.
 const LINE_MAX: usize = 512;
-/// Length of a T2 time code, and of what its checksum sums up.
-const TIME_CODE: usize = 23;
-const SUMMED: usize = 21;
-
-/// Whose dialect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// HP 58503A, Z3801A, Symmetricom.
-    Hp,
-    /// Jackson Labs.
-    Jackson,
-}
-
-/// A question that is asked again and again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Query {
-    /// Without its line end.
-    pub text: &'static str,
-    /// Asked in one of so many rounds.
-    pub every: u32,
-    answer: Answer,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    /// T2 and what follows.
-    TimeCode,
-    /// Seconds, then 1 while in holdover.
-    Holdover,
-    /// 1 while locked.
-    Lock,
-    /// Hexadecimal.
-    Health,
-    /// Seconds between its pulse and the satellites'.
-    Interval,
-    /// Leap seconds so far.
-    Leap,
-}
-
-const HP: &[Query] = &[
-    Query { text: ":PTIM:TCOD?", every: 1, answer: Answer::TimeCode },
-    Query { text: ":ROSC:HOLD:DUR?", every: 10, answer: Answer::Holdover },
-    Query { text: ":PTIM:TINT?", every: 10, answer: Answer::Interval },
-    Query { text: ":PTIM:LEAP:ACC?", every: 60, answer: Answer::Leap },
-];
-const JACKSON: &[Query] = &[
-    Query { text: "SYNC:LOCK?", every: 1, answer: Answer::Lock },
-    Query { text: "SYNC:HEALTH?", every: 1, answer: Answer::Health },
-    Query { text: "SYNC:HOLD:DUR?", every: 5, answer: Answer::Holdover },
-    Query { text: "SYNC:TINT?", every: 5, answer: Answer::Interval },
-    Query { text: "PTIM:LEAP:ACC?", every: 60, answer: Answer::Leap },
-];
-
-impl Family {
-    /// What is sent once, before the first question. A line end of its own ends whatever half a command was there.
-    #[must_use]
-    pub const fn greeting(self) -> &'static [&'static str] {
-        match self {
-            Self::Hp => &["", ":PTIM:TCOD:FORM F2"],
-            Self::Jackson => &[""],
-        }
-    }
-
-    /// What is asked, in this order.
-    #[must_use]
-    pub const fn queries(self) -> &'static [Query] {
-        match self {
-            Self::Hp => HP,
-            Self::Jackson => JACKSON,
-        }
-    }
-
-    /// Milliseconds from one round of questions to the next. A time code names the next pulse and is sent when it is asked
-    /// for: asked a little less often than once a second, it comes at every phase of the second in turn, and the earliest
-    /// of twenty stands near the pulse before; and no second is named twice.
-    #[must_use]
-    pub const fn round_ms(self) -> u64 {
-        match self {
-            Self::Hp => 1070,
-            Self::Jackson => 1000,
-        }
-    }
-
-    /// What ends a command.
-    #[must_use]
-    pub const fn line_end(self) -> &'static str {
-        match self {
-            Self::Hp => "\n",
-            Self::Jackson => "\r\n",
-        }
-    }
-}
 
 /// Decodes the answers of one GPSDO.
 #[derive(Debug)]
@@ -160,6 +69,25 @@ impl GpsdoDecoder {
             if self.line.len() < LINE_MAX {
                 self.line.push(byte);
             }
+            if byte == b'>' {
+                self.end_prompt(events);
+            }
+        }
+    }
+
+    /// A prompt has no line end: it counts as soon as it is whole, before the next question.
+    fn end_prompt(&mut self, events: &mut Vec<Stamped<ReferenceEvent>>) {
+        let (text, error) = without_prompts(&self.line);
+        if !text.is_empty() {
+            return;
+        }
+        self.line.clear();
+        self.length = 0;
+        if let Some(error) = error {
+            // The question in front of an error prompt will not be answered.
+            self.asked = None;
+            let reason = format!("the instrument's prompt says error {error}; `:SYST:ERR?` names it");
+            events.push(Stamped { at: self.at, event: ReferenceEvent::Refused { reason } });
         }
     }
 
@@ -181,13 +109,7 @@ impl GpsdoDecoder {
         if length > LINE_MAX {
             return say(refused(length, "a line longer than any"));
         }
-        let (text, error) = without_prompts(&line);
-        if let Some(error) = error {
-            // The question in front of an error prompt will not be answered.
-            self.asked = None;
-            let reason = format!("the instrument's prompt says error {error}; `:SYST:ERR?` names it");
-            say(ReferenceEvent::Refused { reason });
-        }
+        let text = line.trim_ascii();
         if text.is_empty() || self.by_itself(text, &mut say) {
             return;
         }
@@ -312,80 +234,6 @@ fn is_prompt_begun(rest: &[u8]) -> bool {
         || (rest.len() < 8
             && rest[0] == b'E'
             && !rest[1..].iter().any(|byte| !b"+-0123456789".contains(byte)))
-}
-
-/// The time code in a line: `T2yyyymmddhhmmssMFLRVcc`.
-fn time_code(text: &[u8]) -> Option<Result<&[u8], String>> {
-    let mut wrong = None;
-    for code in text.windows(TIME_CODE) {
-        let fields_fit = code.starts_with(b"T2")
-            && code[2..18].iter().all(u8::is_ascii_digit)
-            && b"0+-".contains(&code[18])
-            && code[19..21].iter().all(u8::is_ascii_digit);
-        if !fields_fit {
-            continue;
-        }
-        let sum = code[..SUMMED].iter().fold(0_u8, |sum, &byte| sum.wrapping_add(byte));
-        let stated = std::str::from_utf8(&code[SUMMED..]).ok();
-        let stated = stated.filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        match stated.and_then(|text| u8::from_str_radix(text, 16).ok()) {
-            Some(stated) if stated == sum => return Some(Ok(code)),
-            Some(stated) => wrong = Some(format!("T2: checksum {stated:02X} does not match {sum:02X}")),
-            None => wrong = Some("T2: no checksum".to_owned()),
-        }
-    }
-    wrong.map(Err)
-}
-
-fn hp_time(code: &[u8], say: &mut dyn FnMut(ReferenceEvent)) {
-    let number = |range: std::ops::Range<usize>| {
-        code[range].iter().fold(0_i16, |number, digit| number * 10 + i16::from(digit - b'0'))
-    };
-    let small = |from: usize| number(from..from + 2);
-    let utc = UtcTime {
-        year: number(2..6),
-        month: small(6) as i8,
-        day: small(8) as i8,
-        hour: small(10) as u8,
-        minute: small(12) as u8,
-        second: small(14) as u8,
-    };
-    let (tfom, ffom, valid) = (code[16] - b'0', code[17] - b'0', code[20] == b'0');
-    let (trust, words) = match (valid, ffom) {
-        (false, _) => (Trust::Unlocked, "its time is not valid"),
-        (true, 0) => (Trust::Locked, ""),
-        (true, 1) => (Trust::Unlocked, "its loop has not settled (FFOM 1)"),
-        (true, 2) => (Trust::Holdover, "it is in holdover (FFOM 2)"),
-        (true, _) => (Trust::Unlocked, "its oscillator does not follow the satellites (FFOM 3)"),
-    };
-    let source = TimeSource::HpTimeCode;
-    match utc.gps_second() {
-        Ok(second) => {
-            let scale = TimeScale::Utc;
-            say(ReferenceEvent::Time(TimeMessage { source, second, trust, qerr_ps: None, scale }));
-        }
-        Err(_) if trust == Trust::Unlocked => say(ReferenceEvent::Void { source }),
-        Err(fault) => return say(ReferenceEvent::Refused { reason: format!("T2: {utc:?}: {fault}") }),
-    }
-    // TFOM n: its time is off by 10^n ns at most.
-    let bound_ps = 1000 * 10_i64.pow(tfom.into());
-    say(ReferenceEvent::State(StateMessage {
-        source: StateSource::HpTimeCode,
-        trust,
-        offset_ps: Some(bound_ps),
-        words: words.to_owned(),
-    }));
-    let change = match code[18] {
-        b'+' => 1,
-        b'-' => -1,
-        _ => return,
-    };
-    say(ReferenceEvent::Leap(LeapMessage {
-        source: "T2",
-        gps_minus_utc: None,
-        change: Some(change),
-        at: None,
-    }));
 }
 
 #[cfg(test)]

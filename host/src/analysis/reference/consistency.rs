@@ -229,7 +229,7 @@ fn offset(at: HostNanos, message: &TimeMessage) -> i128 {
     i128::from(at.0) - i128::from(message.second.0) * SECOND
 }
 
-/// A time code that is sent when it is asked for stands anywhere in the second before its pulse.
+/// A time code that is sent when it is asked for stands anywhere in the second before its pulse, and may name it twice.
 const fn wander(source: TimeSource) -> i128 {
     match source {
         TimeSource::HpTimeCode => SECOND,
@@ -254,6 +254,7 @@ fn steps(messages: &[Message<'_>]) -> Vec<(usize, Step)> {
         let recent = on_time[on_time.len().saturating_sub(LOOK_BACK)..].iter().min().copied();
         if let Some((_, before)) = index.checked_sub(1).map(|before| messages[before])
             && message.second <= before.second
+            && !(message.second == before.second && wander(message.source) > 0)
         {
             let reason = format!("{name} named second {} after {}", message.second.0, before.second.0);
             let by = recent.map_or(0, |earliest| message.second.0.saturating_sub(by_clock(earliest).0));

@@ -354,6 +354,23 @@ fn sentences_that_name_different_seconds_are_a_loss() {
 }
 
 #[test]
+fn a_time_code_that_is_asked_for_at_any_phase_and_twice_in_a_second_is_no_loss() {
+    let mut receiver = Receiver::default();
+    // A round of 1.07 s from the beginning of second 0 on; now and then a late answer has the next question follow at once.
+    for round in 0..110 {
+        let at = round * 1070;
+        receiver.say(at, TimeSource::HpTimeCode, at / 1000 + 1, Trust::Locked);
+        if round % 8 == 0 && at % 1000 < 800 {
+            receiver.say(at + 150, TimeSource::HpTimeCode, at / 1000 + 1, Trust::Locked);
+        }
+    }
+    let locked = receiver.runs();
+    assert_eq!(locked, [(0, Unlocked), (1, Locked)], "no message before the first");
+    receiver.say(60_001, TimeSource::HpTimeCode, 55, Trust::Locked);
+    assert!(receiver.runs().len() > 2, "a second that is long past is one");
+}
+
+#[test]
 fn messages_that_were_held_up_are_no_loss() {
     for (from, to) in [(0, 3), (50, 52), (50, 53), (58, 60)] {
         let mut receiver = Receiver::pulses(0..60, |_| Trust::Locked);

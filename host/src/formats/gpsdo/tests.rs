@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 
+use super::family::JACKSON;
 use super::*;
 use crate::formats::receiver::ReceiverDecoder;
+use crate::formats::utc::UtcTime;
 
 /// With the right checksum.
 fn t2(body: &str) -> String {
@@ -166,6 +168,68 @@ fn jackson_labs_units_speak_by_themselves_too() {
         ]
     );
     assert_eq!(time(&events), Some((second(2010, 7, 8, 0, 59, 47), Trust::Locked)));
+}
+
+/// Plays a transcript of `fixtures/transcripts`.
+fn played(mut decoder: ReceiverDecoder, transcript: &str) -> Vec<ReferenceEvent> {
+    let mut events = Vec::new();
+    for line in transcript.lines() {
+        if let Some(command) = line.strip_prefix('>') {
+            decoder.sent(format!("{}\r\n", command.trim()).as_bytes());
+        } else if let Some(answer) = line.strip_prefix("< ") {
+            let (text, end) = answer.strip_suffix('\\').map_or((answer, "\r\n"), |text| (text, ""));
+            events.extend(decoder.push(format!("{text}{end}").as_bytes(), HostNanos(0)));
+        }
+    }
+    events.extend(decoder.finish());
+    events.into_iter().map(|stamped| stamped.event).collect()
+}
+
+fn trusts(events: &[ReferenceEvent], source: StateSource) -> Vec<(Trust, Option<i64>)> {
+    let of = |event: &ReferenceEvent| match event {
+        ReferenceEvent::State(state) if state.source == source => Some((state.trust, state.offset_ps)),
+        _ => None,
+    };
+    events.iter().filter_map(of).collect()
+}
+
+#[test]
+fn the_transcript_of_an_hp_58503a() {
+    let transcript = include_str!("../../../../fixtures/transcripts/hp-58503a.txt");
+    let events = played(ReceiverDecoder::hp_scpi(), transcript);
+    let named: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            ReferenceEvent::Time(message) => Some((message.second.0, message.trust)),
+            _ => None,
+        })
+        .collect();
+    let first = second(2006, 1, 5, 7, 51, 43);
+    let expected = [Trust::Locked, Trust::Locked, Trust::Holdover, Trust::Locked]
+        .into_iter()
+        .zip(0..)
+        .collect::<Vec<_>>();
+    assert_eq!(named, expected.iter().map(|(trust, after)| (first + after, *trust)).collect::<Vec<_>>());
+    assert_eq!(trusts(&events, StateSource::HpTimeCode)[2], (Trust::Holdover, Some(10_000_000)));
+    assert_eq!(trusts(&events, StateSource::ScpiInterval), [(Trust::NotStated, Some(-34_500))]);
+    assert_eq!(trusts(&events, StateSource::ScpiHoldover), [(Trust::Holdover, None)]);
+    let refusals = events.iter().filter(|event| matches!(event, ReferenceEvent::Refused { .. })).count();
+    assert_eq!(refusals, 1, "the error prompt: {events:?}");
+}
+
+#[test]
+fn the_transcript_of_a_jackson_labs_gpsdo() {
+    let transcript = include_str!("../../../../fixtures/transcripts/jackson-labs.txt");
+    let events = played(ReceiverDecoder::jackson(), transcript);
+    let lock = trusts(&events, StateSource::JacksonLock);
+    assert_eq!(lock, [(Trust::Locked, None), (Trust::Unlocked, None)]);
+    assert_eq!(trusts(&events, StateSource::JacksonHealth), [(Trust::Locked, None)]);
+    assert_eq!(trusts(&events, StateSource::ScpiInterval), [(Trust::NotStated, Some(-32_080))]);
+    assert_eq!(trusts(&events, StateSource::ScpiHoldover), [(Trust::Holdover, None)]);
+    assert_eq!(trusts(&events, StateSource::JacksonTrace), [(Trust::Unlocked, Some(-32_080))]);
+    assert_eq!(trusts(&events, StateSource::JacksonPjlts), [(Trust::Unlocked, Some(0))]);
+    assert!(time(&events).is_some());
+    assert!(!events.iter().any(|event| matches!(event, ReferenceEvent::Refused { .. })), "{events:?}");
 }
 
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
