@@ -29,6 +29,8 @@ pub mod reference;
 pub mod row;
 pub mod seconds;
 pub mod session;
+#[cfg(test)]
+mod sources_tests;
 pub mod stability;
 pub mod stamps;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::label::{SECOND_RULE, SecondLabels};
 use super::reference::{ReferenceState, ReferenceTimeline};
 use crate::events::{BoardEvent, Recording, RigEvent};
 use crate::plan::RunRecord;
-use crate::units::{GpsSecond, HostNanos, Nanos};
+use crate::units::{GpsSecond, HostNanos, NS_PER_S, Nanos};
 
 /// The reference, as far as the analysis needs it.
 pub trait Reference {
@@ -28,6 +28,33 @@ pub trait Reference {
 
     /// The rule behind [`Reference::label`], as a sentence for the report.
     fn rule(&self) -> String;
+}
+
+/// In place of the reference, where edges have nothing to do with its pulse: seconds are counted from the first capture of
+/// a preamble, by arrival, only to tell its edges apart. No such second is ever shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Unaligned {
+    /// When the record of that capture arrived.
+    pub first: HostNanos,
+}
+
+impl Reference for Unaligned {
+    fn label(&self, arrival: HostNanos) -> Result<GpsSecond, String> {
+        let since = i128::from(arrival.0) - i128::from(self.first.0) + i128::from(NS_PER_S / 2);
+        Ok(GpsSecond(i64::try_from(since.div_euclid(i128::from(NS_PER_S))).unwrap_or(i64::MAX)))
+    }
+
+    fn distrust(&self, _: Nanos) -> Option<(Class, String)> {
+        None
+    }
+
+    fn qerr_ps(&self, _: GpsSecond) -> Option<i32> {
+        None
+    }
+
+    fn rule(&self) -> String {
+        "edges have nothing to do with the reference's pulse, and no second".to_owned()
+    }
 }
 
 /// The reference as it was recorded.
