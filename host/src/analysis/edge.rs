@@ -10,7 +10,7 @@ use super::figure::Figure;
 use super::latency::{Latencies, latencies};
 use super::rate::CounterRate;
 use super::row::{EdgeRow, add_up};
-use super::seconds::Reference;
+use super::seconds::{Reference, Unaligned};
 use super::session::{Context, Session, judge};
 use super::verdict::{Verdict, verdict};
 use super::window::{Window, windows};
@@ -55,7 +55,8 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
     let whole = Whole::new(record, recording);
     let context = Context { record, recording, reference, emulated: whole.emulated, end: whole.end };
     let sessions = sessions(context, &windows.list, &captures);
-    let runs = record.bench.generator.driver.timing().runs_by_itself();
+    let timing = record.bench.generator.driver.timing();
+    let (runs, on_grid) = (timing.runs_by_itself(), timing.on_gps_grid());
     let preamble = ledger(Burst::Preamble, runs, &sessions, &windows.list, &captures);
     let mut edges = ledger(Burst::Edges, runs, &sessions, &windows.list, &captures);
     edges.problems.extend(windows.problems.iter().cloned());
@@ -69,7 +70,7 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         latencies,
         figures: Vec::new(),
         probe_operations,
-        second_rule: reference.rule(),
+        second_rule: if on_grid { reference.rule() } else { Unaligned::RULE.to_owned() },
         partial: whole.partial.map(str::to_owned),
         verdict: Verdict::nothing(),
     };

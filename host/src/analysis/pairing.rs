@@ -15,7 +15,7 @@ use super::class::Class;
 use super::disturbance::Disturbances;
 use super::half_ticks::HalfTicks;
 use super::lost::{Unseen, unseen};
-use super::placement::{Place, Placement, Start, place};
+use super::placement::{Place, Placement, Start, after_first_ns, place};
 use super::row::{EdgeRow, Mode};
 use super::seconds::Reference;
 use super::window::{Arming, Window};
@@ -198,8 +198,9 @@ impl<'a> Found<'a> {
     }
 
     fn gpst_ns(&self, edge: i64) -> i64 {
-        let period = i64::try_from(self.arming.period_ns).unwrap_or(i64::MAX);
-        self.placement.start_ns.saturating_add(edge.saturating_mul(period))
+        // Only what the host times has times of its own.
+        let after = after_first_ns(&self.case.window.host_edges, edge, self.arming.period_ns);
+        self.placement.start_ns.saturating_add(after)
     }
 
     /// Commanded edges beside an off-grid capture that have no capture of their own: it may be either's.

@@ -141,13 +141,22 @@ fn by_host(
         .zip(after_anchor(captured, anchor))
         .filter_map(|(one, ns)| {
             let (edge, _) = sent.iter().rev().find(|(_, at)| **at <= one.arrival)?;
-            Some(ns - f64::from(*edge) * period_ns as f64)
+            Some(ns - after_first_ns(sent, i64::from(*edge), period_ns) as f64)
         })
         .collect();
     let start = median(&mut starts).ok_or(
         "no capture arrived behind an edge that the host commanded, so there is nothing to begin with",
     )?;
     Ok(anchor.second.0.saturating_mul(NS_PER_S).saturating_add(start.round() as i64))
+}
+
+/// Nanoseconds from edge 0 to another one: as the host commanded them, where it has said so of both.
+pub(super) fn after_first_ns(sent: &BTreeMap<u32, HostNanos>, edge: i64, period_ns: u64) -> i64 {
+    let number = u32::try_from(edge).ok();
+    match (sent.get(&0), number.and_then(|edge| sent.get(&edge))) {
+        (Some(first), Some(at)) => i64::try_from(at.0.saturating_sub(first.0)).unwrap_or(i64::MAX),
+        _ => edge.saturating_mul(i64::try_from(period_ns).unwrap_or(i64::MAX)),
+    }
 }
 
 fn on_pulse(

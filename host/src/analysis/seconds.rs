@@ -38,6 +38,11 @@ pub struct Unaligned {
     pub first: HostNanos,
 }
 
+impl Unaligned {
+    /// The rule, for the table and the report.
+    pub const RULE: &str = "none: edges have nothing to do with the reference's pulse";
+}
+
 impl Reference for Unaligned {
     fn label(&self, arrival: HostNanos) -> Result<GpsSecond, String> {
         let since = i128::from(arrival.0) - i128::from(self.first.0) + i128::from(NS_PER_S / 2);
@@ -53,7 +58,7 @@ impl Reference for Unaligned {
     }
 
     fn rule(&self) -> String {
-        "edges have nothing to do with the reference's pulse, and no second".to_owned()
+        Self::RULE.to_owned()
     }
 }
 

@@ -144,10 +144,7 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
         section.required("width-ms", "how long an edge is active, in milliseconds", integer(WIDTH_MS));
     let edge =
         section.optional("edge", name(&[("rising", EdgeName::Rising), ("falling", EdgeName::Falling)]));
-    let edge_uncertainty_ps = section.optional("edge-uncertainty-ps", |value| {
-        only(|kind| kind.timing().on_gps_grid(), "fires at no nominal time, so there is nothing to state")?;
-        integer(UNCERTAINTY_PS)(value)
-    });
+    let edge_uncertainty_ps = section.optional("edge-uncertainty-ps", integer(UNCERTAINTY_PS));
     let levels = "has levels that nobody sets";
     let high_mv = section.optional("high-mv", |value| {
         only(GeneratorDriver::has_levels, levels)?;

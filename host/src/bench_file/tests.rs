@@ -337,7 +337,6 @@ fn what_a_source_of_edges_does_not_have_is_refused_with_its_line() {
         (format!("{serial}\nsignal = \"cts\""), "unknown `cts`"),
         (format!("{serial}\nsignal = \"rts\"\nhigh-mv = 5000"), "levels that nobody sets"),
         (format!("{serial}\nsignal = \"rts\"\noffset-ns = 5"), "starts on no pulse"),
-        (format!("{serial}\nsignal = \"rts\"\nedge-uncertainty-ps = 5"), "no nominal time"),
         (format!("{pulse}\nport = \"/dev/ttyUSB1\""), "has no port"),
         (format!("{rigol}\nsignal = \"rts\""), "rigol-dg is no line of a serial adapter"),
         (format!("{rigol}\nlow-mv = 3250"), "100 mV below `high-mv`, which is 3300 mV"),

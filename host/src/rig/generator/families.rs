@@ -92,8 +92,8 @@ pub enum Delay {
 pub enum Completion {
     /// This is answered with 1 then.
     Answered(&'static str),
-    /// It does not say, and the next pulse would start another: it is stopped as soon as the board has captured the last
-    /// edge, or when the train must be over.
+    /// It does not say, and the next pulse would start another: it is stopped as soon as the train is over, by when the
+    /// board captured its first edge.
     Stopped,
 }
 

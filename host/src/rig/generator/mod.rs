@@ -112,8 +112,8 @@ pub trait Generator: Send {
     /// [`GeneratorError`]
     fn arm(&mut self) -> Result<(), GeneratorError>;
 
-    /// The board has captured so many edges of the train. An instrument that would start over on the next pulse is
-    /// stopped when these are all.
+    /// The board has captured so many edges so far. An instrument that would start over on the next pulse is stopped by
+    /// that, when its train is over.
     ///
     /// # Errors
     /// [`GeneratorError`]

@@ -4,7 +4,7 @@
 //! The order makes no false edge: everything is set while the output is off, with a trigger that nothing pulls, and read
 //! back; then the output is switched on, at its idle level; arming is the last thing.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::families::{Completion, Delay, External, Family, ReadBack, Wanted};
 use super::{Generator, GeneratorError, PulseTrain, seconds, volts};
@@ -30,6 +30,8 @@ pub(super) struct Triggered {
     train: Option<PulseTrain>,
     /// The train is over by then, if it was armed and does not say so itself.
     over: Option<Deadline>,
+    /// When the first capture of it was heard of.
+    first: Option<Instant>,
     /// The completion was asked for and has not been answered.
     completion_asked: bool,
     /// How often the port had come back when it was asked for last.
@@ -54,6 +56,7 @@ impl Triggered {
             offset_ns: declared.offset_ns,
             train: None,
             over: None,
+            first: None,
             completion_asked: false,
             asked_after: 0,
             answered_twice: false,
@@ -282,16 +285,22 @@ impl Generator for Triggered {
             Completion::Stopped => {
                 let length = self.train.map_or(Duration::ZERO, |train| train.duration());
                 self.over = Some(Deadline::after(length + START_ALLOWED));
+                self.first = None;
                 Ok(())
             }
         }
     }
 
+    /// The first capture tells when the last pulse is over: then, before the next pulse at its trigger input, it is
+    /// stopped. The count alone does not tell, since a bounce counts as well.
     fn captured(&mut self, count: u32) -> Result<(), GeneratorError> {
-        if self.over.is_some() && self.train.is_some_and(|train| count >= train.cycles) {
-            self.stop()?;
-        }
-        Ok(())
+        let (Some(_), Some(train), true) = (self.over, self.train, count > 0) else { return Ok(()) };
+        let first = *self.first.get_or_insert_with(Instant::now);
+        let (period, width) = (Duration::from_nanos(train.period_ns), Duration::from_nanos(train.width_ns));
+        let fall = first + period * train.cycles.saturating_sub(1) + width;
+        // The first one may not have been captured: then its last one is still to come.
+        let rest = if count < train.cycles { period.saturating_sub(width) / 2 } else { Duration::ZERO };
+        if Instant::now() >= fall + rest { self.stop() } else { Ok(()) }
     }
 
     fn complete(&mut self, wait: Duration) -> Result<bool, GeneratorError> {
