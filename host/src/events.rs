@@ -411,6 +411,15 @@ pub enum RigEvent {
         /// Host time just before the arming command was sent; the line's own time is when it was acknowledged.
         sent: HostNanos,
     },
+    /// The host commanded edges of the burst one by one.
+    EdgesCommanded {
+        /// The window that the edges belong to.
+        window: u32,
+        /// The first of them.
+        first: u32,
+        /// Host time just before each was commanded.
+        sent: Vec<HostNanos>,
+    },
     /// The generator says that the burst is complete.
     GeneratorDone {
         /// The window that the edges belong to.

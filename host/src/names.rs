@@ -163,6 +163,113 @@ named! {
     }
 }
 
+named! {
+    /// What fires the edges, and how it is spoken to.
+    GeneratorDriver {
+        /// The old name of `keysight-33500`.
+        Scpi => "scpi",
+        /// Keysight 33500 and 33600, over SCPI.
+        Keysight33500 => "keysight-33500",
+        /// Siglent SDG, and what else speaks its keys and values.
+        SiglentSdg => "siglent-sdg",
+        /// Rigol DG800, DG1000Z and DG2000, over SCPI.
+        RigolDg => "rigol-dg",
+        /// FeelTech FY6900: a pulse train that runs by itself.
+        FeeltechFy6900 => "feeltech-fy6900",
+        /// A line of a serial adapter that the host moves.
+        SerialLine => "serial-line",
+        /// The pulse of a GPSDO, one a second, which nobody commands.
+        GpsdoPulse => "gpsdo-pulse",
+    }
+}
+
+/// What decides when an edge comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeTiming {
+    /// A train of counted edges starts on the reference's next pulse.
+    OnPulse,
+    /// One on each pulse of the reference, whoever listens.
+    EachPulse,
+    /// The source's own clock, which has nothing to do with the reference's pulse.
+    FreeRunning,
+    /// The host's clock and its serial adapter.
+    HostTimed,
+}
+
+impl EdgeTiming {
+    /// Whether an edge's GPS time follows from the second whose pulse it was aligned with.
+    #[must_use]
+    pub const fn on_gps_grid(self) -> bool {
+        matches!(self, Self::OnPulse | Self::EachPulse)
+    }
+
+    /// Whether edges come whether or not anybody asked: how many were due is known from how long a window was open.
+    #[must_use]
+    pub const fn runs_by_itself(self) -> bool {
+        matches!(self, Self::EachPulse | Self::FreeRunning)
+    }
+
+    /// For people.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::OnPulse => "starts on the reference's pulse",
+            Self::EachPulse => "one edge on each pulse, not commanded",
+            Self::FreeRunning => "free-running",
+            Self::HostTimed => "host-timed",
+        }
+    }
+}
+
+impl GeneratorDriver {
+    /// What decides when its edges come.
+    #[must_use]
+    pub const fn timing(self) -> EdgeTiming {
+        match self {
+            Self::Scpi | Self::Keysight33500 | Self::SiglentSdg | Self::RigolDg => EdgeTiming::OnPulse,
+            Self::GpsdoPulse => EdgeTiming::EachPulse,
+            Self::FeeltechFy6900 => EdgeTiming::FreeRunning,
+            Self::SerialLine => EdgeTiming::HostTimed,
+        }
+    }
+
+    /// Whether there is anything to be told, over a port.
+    #[must_use]
+    pub const fn has_port(self) -> bool {
+        !matches!(self, Self::GpsdoPulse)
+    }
+
+    /// Whether its output levels are set.
+    #[must_use]
+    pub const fn has_levels(self) -> bool {
+        !matches!(self, Self::GpsdoPulse | Self::SerialLine)
+    }
+}
+
+named! {
+    /// What a serial adapter makes an edge with.
+    SerialSignal {
+        /// Request to send.
+        Rts => "rts",
+        /// Data terminal ready.
+        Dtr => "dtr",
+        /// The data line, held at space.
+        TxdBreak => "txd-break",
+        /// The data line, by a byte of zeros: a start bit and eight bits at space.
+        TxdByte => "txd-byte",
+    }
+}
+
+named! {
+    /// A logic level.
+    Level {
+        /// Low.
+        Low => "low",
+        /// High.
+        High => "high",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -39,6 +39,15 @@ impl Anchor {
         (half_ticks - self.half_ticks) as f64 / self.half_ticks_per_s
     }
 
+    /// The line through edges that came `offset_ns` behind their pulses.
+    #[must_use]
+    pub fn behind_the_pulse(mut self, offset_ns: u32) -> Self {
+        let ticks = f64::from(offset_ns) / NS_PER_S as f64 * self.half_ticks_per_s;
+        self.half_ticks -= ticks.round() as i128;
+        self.host_minus_gps_ns -= i128::from(offset_ns);
+        self
+    }
+
     /// The earliest host time at which the host can have heard of an event at this GPST.
     #[must_use]
     pub fn host_time(&self, gpst_ns: i64) -> HostNanos {

@@ -12,7 +12,7 @@ use super::latency::{Latencies, latencies};
 use super::rate::CounterRate;
 use super::row::{EdgeRow, add_up};
 use super::sawtooth::sawtooth;
-use super::seconds::{Reference, past_leap_table};
+use super::seconds::{Reference, Unaligned, past_leap_table};
 use super::session::{Context, Session, judge};
 use super::verdict::{Verdict, verdict};
 use super::window::{Window, windows};
@@ -78,8 +78,10 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
     let whole = Whole::new(record, recording);
     let context = Context { record, recording, reference, emulated: whole.emulated, end: whole.end };
     let sessions = sessions(context, &windows.list, &captures);
-    let preamble = ledger(Burst::Preamble, &sessions, &windows.list, &captures);
-    let mut edges = ledger(Burst::Edges, &sessions, &windows.list, &captures);
+    let timing = record.bench.generator.driver.timing();
+    let (runs, on_grid) = (timing.runs_by_itself(), timing.on_gps_grid());
+    let preamble = ledger(Burst::Preamble, runs, &sessions, &windows.list, &captures);
+    let mut edges = ledger(Burst::Edges, runs, &sessions, &windows.list, &captures);
     edges.problems.extend(windows.problems.iter().cloned());
     edges.problems.extend(strangers);
     let probe_operations = probe_operations(recording, &windows.list, context.end);
@@ -91,7 +93,7 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         latencies,
         figures: Vec::new(),
         probe_operations,
-        second_rule: reference.rule(),
+        second_rule: if on_grid { reference.rule() } else { Unaligned::RULE.to_owned() },
         leap_table: past_leap_table(&record.provenance.started_utc),
         reference_notes: reference_notes(record, recording, reference),
         interval_counter_notes: super::stamps::notes(recording),
@@ -119,12 +121,20 @@ fn sessions(context: Context<'_>, windows: &[Window], captures: &[WindowCaptures
     numbers.into_iter().map(of_session).collect()
 }
 
-/// The ledger of one kind of burst: what its lines add up to, and what they have to.
-fn ledger(burst: Burst, sessions: &[Session], windows: &[Window], captures: &[WindowCaptures]) -> Ledger {
+/// The ledger of one kind of burst: what its lines add up to, and what they have to. `runs`: the source runs by itself, so
+/// as many edges were commanded as were due while the windows were open.
+fn ledger(
+    burst: Burst,
+    runs: bool,
+    sessions: &[Session],
+    windows: &[Window],
+    captures: &[WindowCaptures],
+) -> Ledger {
     let of_burst = || windows.iter().zip(captures).filter(|(window, _)| window.burst == burst);
     let cycles = of_burst().filter_map(|(window, _)| window.arming).map(|arming| u64::from(arming.cycles));
+    let due = sessions.iter().flat_map(|session| &session.due).filter(|(of, _)| *of == burst);
     Ledger {
-        commanded_count: cycles.sum(),
+        commanded_count: if runs { due.map(|(_, due)| u64::from(*due)).sum() } else { cycles.sum() },
         captured_count: of_burst().map(|(_, captures)| captures.count).sum(),
         counted_by_board: of_burst().all(|(_, captures)| captures.totals.is_some()),
         problems: of_burst().flat_map(|(_, captures)| captures.problems.iter().cloned()).collect(),

@@ -35,6 +35,8 @@ pub mod samples;
 pub mod sawtooth;
 pub mod seconds;
 pub mod session;
+#[cfg(test)]
+mod sources_tests;
 pub mod stability;
 pub mod stamps;
 #[cfg(test)]

@@ -15,12 +15,13 @@ use super::class::Class;
 use super::disturbance::Disturbances;
 use super::half_ticks::HalfTicks;
 use super::lost::{Unseen, unseen};
-use super::placement::{Place, Placement, place};
+use super::placement::{Place, Placement, Start, after_first_ns, place};
 use super::rate::faults;
 use super::row::{EdgeRow, Mode};
 use super::seconds::Reference;
 use super::window::{Arming, Window};
 use crate::events::{IntervalChannel, IntervalEvent, IntervalStamp, Stamped};
+use crate::names::EdgeTiming;
 use crate::units::{GpsSecond, HostNanos, NS_PER_S};
 
 /// Captures in a row that are off their edges by the same amount: the counter stepped.
@@ -39,6 +40,8 @@ pub struct Case<'a> {
     pub captures: &'a WindowCaptures,
     /// The session's anchor, or why there is none.
     pub anchor: Result<&'a Anchor, &'a str>,
+    /// What decides when an edge comes, and so many nanoseconds behind the pulse where that is it.
+    pub timing: (EdgeTiming, u32),
     /// The reference.
     pub reference: &'a dyn Reference,
     /// The interval counter's trusted readings.
@@ -51,24 +54,51 @@ pub struct Case<'a> {
     pub end: HostNanos,
 }
 
-/// Pairs one window: its lines, commanded edges first, and the second at which its burst started. Steps of the counter
-/// that the pairing finds are added to `disturbances`.
+/// A burst that has its place in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// When edge 0 was due: GPST in nanoseconds, or on the anchor's own scale.
+    pub start_ns: i64,
+    /// Edges.
+    pub cycles: u32,
+    /// Nanoseconds from edge to edge.
+    pub period_ns: u64,
+}
+
+impl Case<'_> {
+    fn start(&self) -> Start<'_> {
+        match self.timing {
+            (EdgeTiming::OnPulse, offset_ns) => Start::OnPulse(offset_ns),
+            (EdgeTiming::HostTimed, _) => Start::ByHost(&self.window.host_edges),
+            (timing @ (EdgeTiming::EachPulse | EdgeTiming::FreeRunning), _) => Start::WhileOpen {
+                from: self.window.opened,
+                to: self.window.awaited.or(self.window.closed).unwrap_or(self.end),
+                on_pulses: timing == EdgeTiming::EachPulse,
+            },
+        }
+    }
+}
+
+/// Pairs one window: its lines, commanded edges first, and its burst's place in time. Steps of the counter that the pairing
+/// finds are added to `disturbances`.
 #[must_use]
-pub fn pair(case: &Case<'_>, disturbances: &mut Disturbances) -> (Vec<EdgeRow>, Option<GpsSecond>) {
+pub fn pair(case: &Case<'_>, disturbances: &mut Disturbances) -> (Vec<EdgeRow>, Option<Due>) {
     let placement = match (case.anchor, case.window.arming) {
-        (Ok(anchor), Some(arming)) => place(&case.captures.arrived, anchor, &arming),
+        (Ok(anchor), Some(arming)) => place(&case.captures.arrived, anchor, &arming, case.start()),
         (Err(reason), Some(_)) => Err(reason.to_owned()),
         (_, None) => Err("no burst was armed in its window".to_owned()),
     };
     let cycles = case.window.arming.map_or(0, |arming| arming.cycles);
     let mut rows = match (placement, case.anchor, case.window.arming) {
         (Ok(placement), Ok(anchor), Some(arming)) => {
+            // Of a source that nobody starts, those are due that came while the window was open.
+            let arming = Arming { cycles: placement.cycles, ..arming };
             let found = Found::new(case, anchor, arming, placement);
             found.note_step(disturbances);
-            let start = found.placement.start;
+            let (start_ns, cycles) = (found.placement.start_ns, arming.cycles);
             let mut rows = found.rows(disturbances);
             rows.extend(missing_rows(case));
-            return (rows, Some(start));
+            return (rows, Some(Due { start_ns, cycles, period_ns: arming.period_ns }));
         }
         (Err(reason), ..) => unplaced(case, cycles, &reason, disturbances),
         (Ok(_), ..) => unplaced(case, cycles, "its burst has no place in time", disturbances),
@@ -169,8 +199,9 @@ impl<'a> Found<'a> {
     }
 
     fn gpst_ns(&self, edge: i64) -> i64 {
-        let period = i64::try_from(self.arming.period_ns).unwrap_or(i64::MAX);
-        (self.placement.start.0.saturating_mul(NS_PER_S)).saturating_add(edge.saturating_mul(period))
+        // Only what the host times has times of its own.
+        let after = after_first_ns(&self.case.window.host_edges, edge, self.arming.period_ns);
+        self.placement.start_ns.saturating_add(after)
     }
 
     /// Commanded edges beside an off-grid capture that have no capture of their own: it may be either's.
@@ -217,7 +248,7 @@ impl<'a> Found<'a> {
         let row = EdgeRow {
             commanded: Some(edge),
             gpst_ns: Some(gpst_ns),
-            qerr_ps: self.case.reference.qerr_ps(self.placement.start),
+            qerr_ps: self.case.reference.qerr_ps(GpsSecond(self.placement.start_ns.div_euclid(NS_PER_S))),
             mode: self.case.mode,
             ..EdgeRow::new(self.case.window.session, self.case.window.burst, class, reason)
         };

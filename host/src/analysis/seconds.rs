@@ -9,7 +9,7 @@ use super::label::{SECOND_RULE, SecondLabels};
 use super::reference::{Demands, ReferenceState, ReferenceTimeline, notes};
 use crate::events::{BoardEvent, Recording, RigEvent};
 use crate::plan::RunRecord;
-use crate::units::{GpsSecond, HostNanos, LEAP_TABLE_END, Nanos};
+use crate::units::{GpsSecond, HostNanos, LEAP_TABLE_END, NS_PER_S, Nanos};
 
 /// The reference, as far as the analysis needs it.
 pub trait Reference {
@@ -32,6 +32,38 @@ pub trait Reference {
     /// What is worth saying of it beside the ledger.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+}
+
+/// In place of the reference, where edges have nothing to do with its pulse: seconds are counted from the first capture of
+/// a preamble, by arrival, only to tell its edges apart. No such second is ever shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Unaligned {
+    /// When the record of that capture arrived.
+    pub first: HostNanos,
+}
+
+impl Unaligned {
+    /// The rule, for the table and the report.
+    pub const RULE: &str = "none: edges have nothing to do with the reference's pulse";
+}
+
+impl Reference for Unaligned {
+    fn label(&self, arrival: HostNanos) -> Result<GpsSecond, String> {
+        let since = i128::from(arrival.0) - i128::from(self.first.0) + i128::from(NS_PER_S / 2);
+        Ok(GpsSecond(i64::try_from(since.div_euclid(i128::from(NS_PER_S))).unwrap_or(i64::MAX)))
+    }
+
+    fn distrust(&self, _: Nanos) -> Option<(Class, String)> {
+        None
+    }
+
+    fn qerr_ps(&self, _: GpsSecond) -> Option<i32> {
+        None
+    }
+
+    fn rule(&self) -> String {
+        Self::RULE.to_owned()
     }
 }
 

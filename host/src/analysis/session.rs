@@ -11,15 +11,16 @@ use super::pairing::{Case, pair};
 use super::rate::faults::{self, CounterFault, FaultKind};
 use super::rate::{CounterRate, Reading, measure, steps};
 use super::row::{EdgeRow, Mode};
-use super::seconds::Reference;
-use super::stamps::{Echo, EdgeStamps, find, forget_foreign_echoes, have_times, trusted};
+use super::seconds::{Reference, Unaligned};
+use super::stamps::{Echo, EdgeStamps, find, forget_foreign_echoes, have_times, pulse_offset_ps, trusted};
 use super::tie::{EdgeTime, by_bracket, by_echo, echo_uncertainty, edge_time};
 use super::uncertainty::Component;
 use super::window::Window;
 use crate::events::absence::absences;
 use crate::events::{Burst, Recording};
+use crate::names::EdgeTiming;
 use crate::plan::RunRecord;
-use crate::units::{GpsSecond, HostNanos};
+use crate::units::HostNanos;
 
 /// What all sessions of a run share.
 #[derive(Clone, Copy)]
@@ -43,8 +44,10 @@ pub struct Session {
     pub number: u32,
     /// The ledger's lines: preamble first.
     pub rows: Vec<EdgeRow>,
-    /// The second at which the measurement's burst started.
-    pub start: Option<GpsSecond>,
+    /// When the measurement's burst started, GPST in nanoseconds.
+    pub start_ns: Option<i64>,
+    /// Edges that were due in each window.
+    pub due: Vec<(Burst, u32)>,
     /// The counter's rate.
     pub rate: Option<CounterRate>,
     /// What is wrong with the counter.
@@ -109,10 +112,15 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
     let bench = &context.record.bench;
     let mut session = Session { number, ..Session::default() };
     let preamble = windows.iter().find(|(window, _)| window.burst == Burst::Preamble);
+    let timing = bench.generator.driver.timing();
+    let arrived = preamble.and_then(|(_, captures)| captures.arrived.first());
+    let unaligned = Unaligned { first: arrived.map_or(HostNanos(0), |first| first.arrival) };
+    let reference = if timing.on_gps_grid() { context.reference } else { &unaligned };
     let line = preamble.map_or_else(
         || Err("the session has no preamble".to_owned()),
-        |(_, captures)| anchor(&captures.arrived, context.reference, bench.board.counter_hz.0),
+        |(_, captures)| anchor(&captures.arrived, reference, bench.board.counter_hz.0),
     );
+    let line = line.map(|line| line.behind_the_pulse(bench.generator.offset_ns));
     session.unlabelled = line.as_ref().err().cloned();
     let board = BoardFacts { emulated: context.emulated, counter_hz: bench.board.counter_hz.0 };
     let mut offset = None;
@@ -123,13 +131,16 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
             window,
             captures,
             anchor: line.as_ref().map_err(String::as_str),
-            reference: context.reference,
+            timing: (timing, bench.generator.offset_ns),
+            reference,
             readings: trusted(context.recording),
             mode: fixed_mode(context.record, window.burst),
             emulated: context.emulated,
             end: context.end,
         };
-        let (rows, start) = pair(&case, &mut disturbed);
+        let (rows, due) = pair(&case, &mut disturbed);
+        let planned = window.arming.map_or(0, |arming| arming.cycles);
+        session.due.push((window.burst, due.map_or(planned, |due| due.cycles)));
         session.disturbed.extend(disturbed.sentences().map(str::to_owned));
         session.counter_faults.extend(disturbed.into_step());
         let close = window.closed.unwrap_or(context.end);
@@ -141,12 +152,12 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
         session.longest_gap_ticks = gaps.fold(session.longest_gap_ticks, u64::max);
         session.reversal = session.reversal.or_else(|| reversal(&captures.arrived));
         let mut stamps = EdgeStamps::new();
-        if let (Some(start), Ok(line)) = (start, &line) {
-            stamps = find(trusted(context.recording), window, start, line, bench.wiring.echo, &mut offset);
+        if let (Some(due), Ok(line)) = (due, &line) {
+            stamps = find(trusted(context.recording), window, due, line, bench.wiring.echo, &mut offset);
             forget_foreign_echoes(&mut stamps, &rows, line);
         }
         if window.burst == Burst::Edges {
-            session.start = start;
+            session.start_ns = due.filter(|_| timing.on_gps_grid()).map(|due| due.start_ns);
         }
         bursts.push(Burstful { window, captures, rows, stamps });
     }
@@ -183,7 +194,13 @@ fn session_rate(
     granularity: i128,
 ) -> Option<(CounterRate, steps::Search)> {
     let stamped = bursts.iter().any(|burst| have_times(&burst.stamps));
-    let base = if stamped { "interval counter, edges" } else { "the generator's nominal times" };
+    let base = match context.record.bench.generator.driver.timing() {
+        _ if stamped => "interval counter, edges",
+        EdgeTiming::OnPulse => "the generator's nominal times",
+        EdgeTiming::EachPulse => "the reference's pulses",
+        EdgeTiming::FreeRunning => "the generator's own clock, not the reference",
+        EdgeTiming::HostTimed => "the host's clock, not the reference",
+    };
     let period_ns =
         bursts.iter().filter_map(|burst| burst.window.arming).map(|arming| arming.period_ns).max()?;
     let by_mode = |mode: Mode| {
@@ -268,6 +285,9 @@ fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
             }
         }
         debug_assert!(burst.captures.arrived.len() <= burst.rows.len(), "every capture has a line");
+        if !bench.generator.driver.timing().on_gps_grid() {
+            measured_times(context, &mut burst);
+        }
         session.rows.append(&mut burst.rows);
     }
 }
@@ -283,6 +303,19 @@ fn why_without_echo(row: &EdgeRow, stamps: &EdgeStamps) -> &'static str {
         Some(Err(why)) => why.reason(),
         Some(Ok(_)) if row.capture.is_none_or(|capture| capture.echo.is_none()) => "the board raised no echo",
         Some(Ok(_)) => "the interval counter states no half-width with its reading",
+    }
+}
+
+/// Edges that are on no grid of GPS time have the time that the interval counter saw against the reference's pulses, or
+/// none.
+fn measured_times(context: Context<'_>, burst: &mut Burstful<'_>) {
+    let pulses = !context.record.bench.wiring.echo;
+    let offset = pulses.then(|| pulse_offset_ps(trusted(context.recording), context.reference)).flatten();
+    for row in &mut burst.rows {
+        let stamp = row.commanded.and_then(|edge| burst.stamps.get(&edge)?.edge);
+        row.gpst_ns = stamp
+            .zip(offset)
+            .and_then(|(stamp, offset)| i64::try_from((stamp.time.0 - offset + 500).div_euclid(1000)).ok());
     }
 }
 

@@ -10,13 +10,15 @@ use std::collections::BTreeMap;
 
 use super::anchor::{Anchor, median};
 use super::half_ticks::HalfTicks;
+use super::pairing::Due;
 use super::row::EdgeRow;
+use super::seconds::Reference;
 use super::window::Window;
 use crate::events::absence::absences_of;
 use crate::events::{
     IntervalChannel, IntervalEvent, IntervalReading, IntervalStamp, PortOwner, Recording, Stamped,
 };
-use crate::units::{GpsSecond, HostNanos, PS_PER_S, Picos};
+use crate::units::{HostNanos, PS_PER_S, Picos};
 
 /// Stamps may reach the host so much later than the window was closed, in nanoseconds.
 const LATE_NS: u64 = 100_000_000;
@@ -179,18 +181,15 @@ pub fn notes(recording: &Recording) -> Vec<String> {
 pub fn find(
     readings: &[Stamped<IntervalEvent>],
     window: &Window,
-    start: GpsSecond,
+    due: Due,
     anchor: &Anchor,
     echo_wired: bool,
     offset_ps: &mut Option<i128>,
 ) -> EdgeStamps {
-    let Some(arming) = window.arming else {
-        return EdgeStamps::new();
-    };
-    let period_ps = i128::from(arming.period_ns) * 1000;
-    let start_ps = i128::from(start.0) * PS_PER_S;
+    let period_ps = i128::from(due.period_ns) * 1000;
+    let start_ps = i128::from(due.start_ns) * 1000;
     if readings.iter().any(|event| matches!(event.event, IntervalEvent::Interval(_))) {
-        let grid = intervals::Grid { start_ps, period_ps, edges: arming.cycles, anchor };
+        let grid = intervals::Grid { start_ps, period_ps, edges: due.cycles, anchor };
         return intervals::find(readings, window, grid, echo_wired);
     }
     let (edges, echoes) = in_window(readings, window);
@@ -205,8 +204,7 @@ pub fn find(
         let after = stamp.time.0 - offset - start_ps;
         let edge = (after + period_ps / 2).div_euclid(period_ps);
         let off = (after - edge * period_ps).abs();
-        let Some(edge) =
-            u32::try_from(edge).ok().filter(|&edge| edge < arming.cycles && off <= period_ps / 4)
+        let Some(edge) = u32::try_from(edge).ok().filter(|&edge| edge < due.cycles && off <= period_ps / 4)
         else {
             continue;
         };
@@ -222,6 +220,23 @@ pub fn find(
         attach_echoes(&mut found, &echoes, period_ps);
     }
     found
+}
+
+/// The interval counter's scale minus GPST, by the pulses of the reference on its channel B: the middle one of them.
+#[must_use]
+pub fn pulse_offset_ps(readings: &[Stamped<IntervalEvent>], reference: &dyn Reference) -> Option<i128> {
+    let mut offsets: Vec<i128> = readings
+        .iter()
+        .filter_map(|event| match event.event {
+            IntervalEvent::Stamp(stamp) if stamp.channel == IntervalChannel::B => {
+                let second = reference.label(event.at).ok()?;
+                Some(stamp.time.0 - i128::from(second.0) * PS_PER_S)
+            }
+            _ => None,
+        })
+        .collect();
+    offsets.sort_unstable();
+    offsets.get(offsets.len().checked_sub(1)? / 2).copied()
 }
 
 type Arrived = (HostNanos, IntervalStamp);

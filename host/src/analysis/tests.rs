@@ -95,7 +95,7 @@ fn a_skipped_preamble_edge_shifts_no_label() {
         let (commanded, _) = counts(&analysis.preamble);
         assert_eq!(commanded, [(Class::Paired, 3), (Class::Missed, 1)], "edge {edge}");
         assert_eq!(counts(&analysis.edges).0, [(Class::Paired, 10)]);
-        assert_eq!(analysis.sessions[0].start.map(|start| start.0), Some(scene.start()));
+        assert_eq!(analysis.sessions[0].start_ns.map(|ns| ns / 1_000_000_000), Some(scene.start()));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The capture windows of a run, from what the rig did.
 
+use std::collections::BTreeMap;
+
 use crate::events::{Burst, Recording, RigEvent, Stamped};
 use crate::plan::MOST_EDGES;
 use crate::units::HostNanos;
@@ -29,6 +31,10 @@ pub struct Window {
     pub arming: Option<Arming>,
     /// Why the generator could not be used any more.
     pub generator_failed: Option<String>,
+    /// Up to here the burst was waited for.
+    pub awaited: Option<HostNanos>,
+    /// When the host commanded each edge, where it commands them one by one.
+    pub host_edges: BTreeMap<u32, HostNanos>,
 }
 
 /// How a burst was armed.
@@ -79,6 +85,17 @@ impl Windows {
             RigEvent::GeneratorFailed { window, reason } => {
                 if let Some(window) = self.find(*window) {
                     window.generator_failed = Some(reason.clone());
+                    window.awaited = Some(*at);
+                }
+            }
+            RigEvent::GeneratorDone { window } => {
+                if let Some(window) = self.find(*window) {
+                    window.awaited = Some(*at);
+                }
+            }
+            RigEvent::EdgesCommanded { window, first, sent } => {
+                if let Some(window) = self.find(*window) {
+                    window.host_edges.extend((*first..).zip(sent.iter().copied()));
                 }
             }
             RigEvent::WindowClosed { window } => {
@@ -109,6 +126,8 @@ impl Windows {
             closed: None,
             arming: None,
             generator_failed: None,
+            awaited: None,
+            host_edges: BTreeMap::new(),
         });
     }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Hertz;
 
-pub use crate::names::IntervalCounterDriver;
+pub use crate::names::{EdgeTiming, GeneratorDriver, IntervalCounterDriver, Level, SerialSignal};
 pub use expand::ExpandError;
 pub use place::Chip;
 pub use port::{Dtr, Line, Parity, Port, PortSettings};
@@ -96,7 +96,8 @@ pub enum CommandBy {
 pub struct Generator {
     /// How it is spoken to.
     pub driver: GeneratorDriver,
-    /// A port, as [`Port`] reads it.
+    /// A port, as [`Port`] reads it. Empty where nobody can tell the source anything.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub port: String,
     /// Baud rate, where the port has one.
     #[serde(default = "default_baud")]
@@ -116,14 +117,21 @@ pub struct Generator {
     /// Used where no interval counter states it edge by edge. Without either, no absolute latency is printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edge_uncertainty_ps: Option<u64>,
-}
-
-/// How a generator is spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GeneratorDriver {
-    /// SCPI, as the Keysight 33500 family speaks it.
-    Scpi,
+    /// Millivolts of the output while it is high, into a high impedance.
+    #[serde(default = "default_high")]
+    pub high_mv: i32,
+    /// Millivolts of the output while it is low.
+    #[serde(default)]
+    pub low_mv: i32,
+    /// Nanoseconds from the reference's pulse to the first edge of a train.
+    #[serde(default)]
+    pub offset_ns: u32,
+    /// What a serial adapter makes edges with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<SerialSignal>,
+    /// The pin's level while that is asserted, or at space. Without, low: behind adapters with logic levels it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asserted: Option<Level>,
 }
 
 /// Which transition is the edge.
@@ -325,6 +333,10 @@ impl IntervalCounter {
 
 const fn default_baud() -> u32 {
     115_200
+}
+
+const fn default_high() -> i32 {
+    3300
 }
 
 const fn default_settle() -> u32 {

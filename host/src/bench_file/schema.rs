@@ -11,8 +11,9 @@ use toml::de::DeValue;
 use super::place::{self, Chip};
 use super::section::{Found, Section, Source, flag, integer, name, text, texts};
 use super::{
-    BenchFile, Board, BringUp, CommandBy, Dtr, EdgeName, Generator, GeneratorDriver, IntervalCounter,
-    IntervalCounterDriver, Limits, Line, Port, Problem, Reference, ReferenceDriver, WeekRollover, Wiring,
+    BenchFile, Board, BringUp, CommandBy, Dtr, EdgeName, EdgeTiming, Generator, GeneratorDriver,
+    IntervalCounter, IntervalCounterDriver, Level, Limits, Line, Port, Problem, Reference, ReferenceDriver,
+    SerialSignal, WeekRollover, Wiring,
 };
 use crate::units::Hertz;
 
@@ -20,10 +21,15 @@ const BAUD: RangeInclusive<i64> = 50..=12_000_000;
 const HERTZ: RangeInclusive<i64> = 1_000..=10_000_000_000;
 /// The preamble's edges are a second apart and have this width too.
 const WIDTH_MS: RangeInclusive<i64> = 1..=999;
+/// Output levels: what the instruments can do into a high impedance.
+const MILLIVOLTS: RangeInclusive<i64> = -20_000..=20_000;
+const LEAST_SWING_MV: i32 = 100;
+/// Edges are labelled by the arrival of their records, which a larger offset would move to another second.
+const OFFSET_NS: RangeInclusive<i64> = 0..=10_000_000;
 /// Up to a day: nobody waits longer for a receiver to settle.
 const SECONDS: RangeInclusive<i64> = 0..=86_400;
 /// Up to a second: further off a pulse begins another one.
-const OFFSET_NS: RangeInclusive<i64> = 1..=1_000_000_000;
+const MAX_OFFSET_NS: RangeInclusive<i64> = 1..=1_000_000_000;
 const EDGES: RangeInclusive<i64> = 0..=u32::MAX as i64;
 /// Up to a second.
 const UNCERTAINTY_PS: RangeInclusive<i64> = 0..=1_000_000_000_000;
@@ -120,15 +126,62 @@ fn board(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> O
 }
 
 fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> Option<Generator> {
-    let driver = section.required("driver", "scpi", name(&[("scpi", GeneratorDriver::Scpi)]));
-    let port = port(section, "port", "generator", place, ties);
-    let (line, dtr) = line_and_dtr(section, ("line", "dtr"), port.as_deref());
+    let drivers: Vec<_> = GeneratorDriver::ALL.iter().map(|driver| (driver.name(), *driver)).collect();
+    let known: Vec<_> = drivers.iter().map(|(name, _)| *name).collect();
+    let driver = section.required("driver", &known.join(", "), name(&drivers));
+    // What a wrong driver could do is not known: then nothing is refused because of it.
+    let kind = driver.as_ref().map(|driver| driver.value);
+    let only = |fits: fn(GeneratorDriver) -> bool, why: &'static str| match kind {
+        Some(kind) if !fits(kind) => Err(format!("{} {why}", kind.name())),
+        _ => Ok(()),
+    };
+    let port = if kind.is_none_or(GeneratorDriver::has_port) {
+        port(section, "port", "generator", place, ties)
+    } else {
+        section
+            .optional::<()>("port", |_| Err("gpsdo-pulse has no port: nobody tells it anything".to_owned()));
+        Some(String::new())
+    };
+    let (line, dtr) = line_and_dtr(section, ("line", "dtr"), port.as_deref().filter(|port| !port.is_empty()));
     let baud = section.optional("baud", integer(BAUD));
     let width_ms =
         section.required("width-ms", "how long an edge is active, in milliseconds", integer(WIDTH_MS));
     let edge =
         section.optional("edge", name(&[("rising", EdgeName::Rising), ("falling", EdgeName::Falling)]));
     let edge_uncertainty_ps = section.optional("edge-uncertainty-ps", integer(UNCERTAINTY_PS));
+    let levels = "has levels that nobody sets";
+    let high_mv = section.optional("high-mv", |value| {
+        only(GeneratorDriver::has_levels, levels)?;
+        integer::<i32>(MILLIVOLTS)(value)
+    });
+    let low_mv = section.optional("low-mv", |value| {
+        only(GeneratorDriver::has_levels, levels)?;
+        let low = integer::<i32>(MILLIVOLTS)(value)?;
+        let high = high_mv.as_ref().map_or(super::default_high(), |high| high.value);
+        if low + LEAST_SWING_MV > high {
+            return Err(format!("{low} mV are not {LEAST_SWING_MV} mV below `high-mv`, which is {high} mV"));
+        }
+        Ok(low)
+    });
+    let offset_ns = section.optional("offset-ns", |value| {
+        only(
+            |kind| kind.timing() == EdgeTiming::OnPulse,
+            "starts on no pulse that an offset could count from",
+        )?;
+        integer(OFFSET_NS)(value)
+    });
+    let is_serial = |kind| kind == GeneratorDriver::SerialLine;
+    let signals: Vec<_> = SerialSignal::ALL.iter().map(|signal| (signal.name(), *signal)).collect();
+    let signal = if kind.is_some_and(is_serial) {
+        Some(section.required("signal", "rts, dtr, txd-break or txd-byte", name(&signals))?)
+    } else {
+        section
+            .optional("signal", |_| only(is_serial, "is no line of a serial adapter").and(Err(String::new())))
+    };
+    let asserted = section.optional("asserted", |value| {
+        only(is_serial, "is no line of a serial adapter")?;
+        name(&[("low", Level::Low), ("high", Level::High)])(value)
+    });
     Some(Generator {
         driver: driver?.value,
         port: port?,
@@ -138,6 +191,11 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
         width_ms: width_ms?.value,
         edge: or_default(edge),
         edge_uncertainty_ps: edge_uncertainty_ps.map(|found| found.value),
+        high_mv: high_mv.map_or(super::default_high(), |found| found.value),
+        low_mv: or_default(low_mv),
+        offset_ns: or_default(offset_ns),
+        signal: signal.map(|found| found.value),
+        asserted: asserted.map(|found| found.value),
     })
 }
 
@@ -155,7 +213,7 @@ fn reference(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
     let baud = section.optional("baud", integer(BAUD));
     let settle_s = section.optional("settle-s", integer(SECONDS));
     let guard_s = section.optional("guard-s", integer(SECONDS));
-    let max_offset_ns = section.optional("max-offset-ns", integer(OFFSET_NS));
+    let max_offset_ns = section.optional("max-offset-ns", integer(MAX_OFFSET_NS));
     let rollovers = name(&[("refuse", WeekRollover::Refuse), ("correct", WeekRollover::Correct)]);
     let week_rollover = section.optional("week-rollover", rollovers);
     let disciplined = section.optional("disciplined", flag);

@@ -24,6 +24,9 @@ dtr = "on"
 width-ms = 5
 edge = "falling"
 edge-uncertainty-ps = 1_000_000
+high-mv = 1_800
+low-mv = -100
+offset-ns = 2_000
 [reference]
 driver = "ubx"
 port = "/dev/ttyACM0"
@@ -320,4 +323,38 @@ fn the_shipped_benches_are_good() {
         }
     }
     assert!(benches >= 2);
+}
+
+#[test]
+fn what_a_source_of_edges_does_not_have_is_refused_with_its_line() {
+    let section = |more: &str| {
+        let (before, rest) = SMALL.split_once("[generator]").unwrap();
+        let (_, behind) = rest.split_once("[reference]").unwrap();
+        parsed(&format!("{before}[generator]\nwidth-ms = 5\n{more}\n[reference]{behind}"))
+    };
+    let serial = "driver = \"serial-line\"\nport = \"/dev/ttyUSB1\"";
+    let pulse = "driver = \"gpsdo-pulse\"";
+    let rigol = "driver = \"rigol-dg\"\nport = \"usbtmc:/dev/usbtmc0\"";
+    for (text, problem) in [
+        (format!("{serial}\n"), "missing key `signal`"),
+        (format!("{serial}\nsignal = \"cts\""), "unknown `cts`"),
+        (format!("{serial}\nsignal = \"rts\"\nhigh-mv = 5000"), "levels that nobody sets"),
+        (format!("{serial}\nsignal = \"rts\"\noffset-ns = 5"), "starts on no pulse"),
+        (format!("{pulse}\nport = \"/dev/ttyUSB1\""), "has no port"),
+        (format!("{rigol}\nsignal = \"rts\""), "rigol-dg is no line of a serial adapter"),
+        (format!("{rigol}\nlow-mv = 3250"), "100 mV below `high-mv`, which is 3300 mV"),
+        (format!("{rigol}\noffset-ns = 20_000_000"), "not between 0 and 10000000"),
+    ] {
+        let problems = section(&text).unwrap_err();
+        assert!(problems.iter().any(|one| one.what.contains(problem)), "{text}: {problems:?}");
+    }
+    for text in [
+        format!("{serial}\nsignal = \"txd-break\"\nasserted = \"high\""),
+        pulse.to_owned(),
+        format!("{rigol}\nhigh-mv = 1800\nlow-mv = 0"),
+    ] {
+        let bench = section(&text).unwrap();
+        let written = toml::to_string(&bench).unwrap();
+        assert_eq!(toml::from_str::<BenchFile>(&written), Ok(bench), "{written}");
+    }
 }

@@ -160,6 +160,10 @@ impl Contents {
             Instrument::IntervalCounter => {
                 self.record.as_ref().is_some_and(|one| edges(one) && has_counter(one))
             }
+            Instrument::Generator => {
+                let told = |record: &RunRecord| edges(record) && record.bench.generator.driver.has_port();
+                self.record.as_ref().is_none_or(told)
+            }
             _ => self.record.as_ref().is_none_or(edges),
         }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::bench;
-use crate::bench_file::{BenchFile, Chip, CommandBy, Dtr, Line, Port, ReferenceDriver};
+use crate::bench_file::{BenchFile, Chip, CommandBy, Dtr, EdgeTiming, Line, Port, ReferenceDriver};
 
 /// Checks a bench file
 ///
@@ -55,7 +55,9 @@ fn description(bench: &BenchFile, exists: &dyn Fn(&Path) -> bool) -> String {
         ("generator", {
             let generator = &bench.generator;
             let line = line(generator.line, generator.dtr);
-            format!("SCPI on {}{line}, {} ms wide", generator.port, generator.width_ms)
+            let (driver, timing) = (generator.driver, generator.driver.timing().words());
+            let on = if driver.has_port() { format!(" on {}{line}", generator.port) } else { String::new() };
+            format!("{}{on}, {} ms wide, {timing}", driver.name(), generator.width_ms)
         }),
         ("reference", reference(bench)),
     ];
@@ -88,10 +90,17 @@ fn description(bench: &BenchFile, exists: &dyn Fn(&Path) -> bool) -> String {
 
 /// What is no mistake, and will be one some day.
 fn hints(bench: &BenchFile) -> Vec<String> {
+    let host_timed = bench.generator.driver.timing() == EdgeTiming::HostTimed;
+    let untimed = (host_timed && bench.interval_counter.is_none()).then(|| {
+        "the generator's edges are host-timed and no interval counter times them: `ppsrig run` takes them with \
+         --mode alternate only"
+            .to_owned()
+    });
     let counter = bench.interval_counter.as_ref().map(|counter| counter.port.as_str());
     let ports =
         [Some(bench.board.link.as_str()), Some(&bench.generator.port), Some(&bench.reference.port), counter];
-    ports.into_iter().flatten().filter_map(|port| Port::parse(port).ok()?.replug_hint()).collect()
+    let replug = ports.into_iter().flatten().filter_map(|port| Port::parse(port).ok()?.replug_hint());
+    untimed.into_iter().chain(replug).collect()
 }
 
 /// A line that is set to something else than is usual, and a modem line that is.
@@ -137,7 +146,7 @@ mod tests {
   probe            20b7:9db1:unix:@run/swd.sock
   image            /repo/build/firmware/virt.elf (not there yet)
   link             @run/board.tty at 921600 baud
-  generator        SCPI on @run/generator.tty, 5 ms wide
+  generator        scpi on @run/generator.tty, 5 ms wide, starts on the reference's pulse
   reference        UBX with TIM-TP on @run/gps.tty, settles 3 s, guard 2 s
   interval counter ticc on @run/ticc.tty, channel B: the board's echo
   bring-up         vbench --run-dir @run --echo

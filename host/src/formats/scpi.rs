@@ -174,6 +174,53 @@ pub fn flag(answer: &str) -> Result<bool, ScpiError> {
     }
 }
 
+/// The value of a key in a list of keys and values, as Siglent instruments answer: `C1:BSWV WVTP,PULSE,PERI,0.1S`. The
+/// header is none of the keys.
+#[must_use]
+pub fn value_of<'a>(answer: &'a str, key: &str) -> Option<&'a str> {
+    let list = answer.split_once(' ').map_or(answer, |(_, list)| list);
+    let mut words = list.split(',').map(str::trim);
+    // A key can be a value as well, as `NCYC` is one of `GATE_NCYC`: only every other word is a key. A carrier's list
+    // begins behind a word that has no value of its own.
+    while let Some(word) = words.next() {
+        if word == "CARR" {
+            return None;
+        }
+        let value = words.next()?;
+        if word.eq_ignore_ascii_case(key) {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// A number with a unit behind it, in that unit's base: `0.1S`, `100MS`, `3.3V`, `1KHZ`, `+1.0E-01`.
+#[must_use]
+pub fn quantity(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 13] = [
+        ("", 1.0),
+        ("S", 1.0),
+        ("MS", 1e-3),
+        ("US", 1e-6),
+        ("NS", 1e-9),
+        ("V", 1.0),
+        ("MV", 1e-3),
+        ("VPP", 1.0),
+        ("HZ", 1.0),
+        ("KHZ", 1e3),
+        ("MHZ", 1e6),
+        ("UHZ", 1e-6),
+        ("%", 1e-2),
+    ];
+    let text = text.trim();
+    let is_number = |byte: u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    let end = text.bytes().position(|byte| !is_number(byte)).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let (_, scale) = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim()))?;
+    let number: f64 = number.parse().ok()?;
+    number.is_finite().then_some(number * scale)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -190,6 +237,25 @@ mod tests {
         assert_eq!(texts, ["+0,\"No error\"", "1", "?"]);
         assert!(lines.iter().all(|line| line.at == HostNanos(2)));
         assert!(decoder.is_inside_line());
+    }
+
+    #[test]
+    fn keys_have_values_and_values_have_units() {
+        let answer = "C1:BTWV STATE,ON,GATE_NCYC,NCYC,TIME,6,DLAY,2.4e-07S,CARR,WVTP,PULSE,TIME,7";
+        assert_eq!(value_of(answer, "TIME"), Some("6"));
+        assert_eq!(value_of(answer, "GATE_NCYC"), Some("NCYC"));
+        assert_eq!(value_of(answer, "DLAY").and_then(quantity), Some(2.4e-7));
+        for absent in ["NCYC", "DLY", "WVTP", "C1:BTWV", ""] {
+            assert_eq!(value_of(answer, absent), None, "{absent}");
+        }
+        for (text, value) in [("0.1S", 0.1), ("100MS", 0.1), ("3.3V", 3.3), ("1KHZ", 1e3), ("+1.0E-01", 0.1)]
+        {
+            let found = quantity(text).unwrap();
+            assert!((found - value).abs() < 1e-12, "{text}: {found}");
+        }
+        for bad in ["", "S", "1X", "E", "--1", "nan", "1e999"] {
+            assert_eq!(quantity(bad), None, "{bad}");
+        }
     }
 
     #[test]
@@ -264,6 +330,7 @@ mod tests {
         #[test]
         fn any_text_is_read_without_a_panic(text in ".{0,40}", decimals in -20..20_i32) {
             let _any = (scaled(&text, decimals), queue_entry(&text), identity(&text), flag(&text));
+            let _any = (value_of(&text, &text), quantity(&text));
         }
     }
 }

@@ -110,15 +110,34 @@ impl Dialogue {
         self.received.clear();
     }
 
+    /// Forgets what has arrived.
+    pub fn forget(&mut self) {
+        while let Ok(Some(_)) = self.port.read(Duration::ZERO) {}
+        self.received.clear();
+    }
+
+    /// How often the port came back so far. An answer that was due before is not to be waited for.
+    #[must_use]
+    pub fn returns(&self) -> u64 {
+        self.port.returns()
+    }
+
     /// Asks, and waits for the answer; what came before is forgotten.
     ///
     /// # Errors
     /// [`DialogueError::Port`], [`DialogueError::Silent`]
     pub fn query(&mut self, query: &str) -> Result<String, DialogueError> {
-        while let Ok(Some(_)) = self.port.read(Duration::ZERO) {}
-        self.received.clear();
+        self.query_within(query, REPLY_ALLOWED)
+    }
+
+    /// As [`Dialogue::query`], with another deadline.
+    ///
+    /// # Errors
+    /// [`DialogueError::Port`], [`DialogueError::Silent`]
+    pub fn query_within(&mut self, query: &str, allowed: Duration) -> Result<String, DialogueError> {
+        self.forget();
         self.send(query)?;
-        self.answer(REPLY_ALLOWED)?.ok_or_else(|| self.silent(query, REPLY_ALLOWED))
+        self.answer(allowed)?.ok_or_else(|| self.silent(query, allowed))
     }
 
     /// The next line, or none within `wait`.

@@ -13,7 +13,6 @@ pub mod port;
 pub mod probe;
 pub mod recorder;
 pub mod reference;
-pub mod scpi;
 pub mod session;
 pub mod symbols;
 pub mod trace;

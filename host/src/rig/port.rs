@@ -215,6 +215,12 @@ impl Port {
         self.shared.returns()
     }
 
+    /// The time now, as everything that is recorded has it.
+    #[must_use]
+    pub fn now(&self) -> HostNanos {
+        self.log.clock().now()
+    }
+
     /// Records bytes and sends them; returns the time just before. For a USBTMC device they are one message.
     ///
     /// # Errors

@@ -218,6 +218,7 @@ impl Rig {
             // The train may still be running: first it is ended, then the window is closed.
             log::info!("burst ended early: {error}");
             let _told_later = self.generator.make_safe();
+            self.record_host_edges(window);
         }
         let closed = self.close(window, fired.is_ok());
         notices(&self.watch, step);
@@ -269,7 +270,10 @@ impl Rig {
         loop {
             self.watch.check()?;
             notices(&self.watch, step);
-            if self.generator.complete(Duration::ZERO)? {
+            self.generator.captured(captured)?;
+            let complete = self.generator.complete(Duration::ZERO);
+            self.record_host_edges(window);
+            if complete? {
                 return Ok(());
             }
             if deadline.passed() {
@@ -284,6 +288,15 @@ impl Rig {
             }
             let period = Duration::from_nanos(train.period_ns);
             step(Step::Firing { burst, commanded: train.cycles, period, captured });
+        }
+    }
+
+    /// Edges that the host itself commanded, of which nobody else has a record.
+    fn record_host_edges(&mut self, window: u32) {
+        let edges = self.generator.host_edges();
+        if let Some(first) = edges.first() {
+            let sent = edges.iter().map(|edge| edge.sent).collect();
+            self.log.did(&RigEvent::EdgesCommanded { window, first: first.edge, sent });
         }
     }
 

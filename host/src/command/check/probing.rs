@@ -5,8 +5,9 @@ use std::time::Duration;
 use ppsrig_wire::{Capabilities, Identity};
 
 use super::findings::Findings;
-use crate::bench_file::{BenchFile, GeneratorDriver, PortSettings};
+use crate::bench_file::{BenchFile, EdgeTiming, PortSettings};
 use crate::events::Trust;
+use crate::rig::generator::{self, GeneratorError};
 use crate::rig::image::Image;
 use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::Link;
@@ -15,7 +16,6 @@ use crate::rig::probe::lock::ProbeLock;
 use crate::rig::probe::{self, Load, Performed, Target, Task};
 use crate::rig::recorder::Recorder;
 use crate::rig::reference::Reference;
-use crate::rig::scpi::ScpiGenerator;
 use crate::rig::watch::{Deadline, Watch};
 
 const FIRST_MESSAGE: Duration = Duration::from_secs(10);
@@ -132,16 +132,14 @@ fn identified(bench: &BenchFile, identity: &Identity, findings: &mut Findings) {
 }
 
 fn generator(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
-    let port = match open(&bench.generator.port_settings(), watch) {
-        Ok(port) => port,
-        Err(error) => return findings.unusable("generator", error.to_string()),
-    };
-    let opened = match bench.generator.driver {
-        GeneratorDriver::Scpi => ScpiGenerator::open(port),
-    };
-    match opened {
+    let port = || open(&bench.generator.port_settings(), watch).map_err(GeneratorError::from);
+    match generator::open(&bench.generator, port) {
         Ok(generator) => {
-            findings.good("generator", format!("{}; no errors, output off", generator.identity()))
+            let (driver, identity) = (bench.generator.driver, generator.identity());
+            match driver.timing() {
+                EdgeTiming::EachPulse => findings.good("generator", identity),
+                timing => findings.good("generator", format!("{identity}; {}; output off", timing.words())),
+            }
         }
         Err(error) => findings.unusable("generator", error.to_string()),
     }

@@ -9,17 +9,17 @@ use super::plan::session_seed;
 use super::progress::Progress;
 use super::record::{Logs, Recording};
 use crate::analysis::{RateCheck, check_rate, seconds};
-use crate::bench_file::{BenchFile, GeneratorDriver, PortSettings};
+use crate::bench_file::{BenchFile, PortSettings};
 use crate::bundle;
 use crate::events::{PortOwner, RigEvent};
 use crate::plan::RunRecord;
+use crate::rig::generator;
 use crate::rig::interval_counter::IntervalCounter;
 use crate::rig::link::{Link, Needs, Work};
 use crate::rig::port::Port;
 use crate::rig::probe::Target;
 use crate::rig::recorder::Log;
 use crate::rig::reference::Reference;
-use crate::rig::scpi::ScpiGenerator;
 use crate::rig::session::Rig;
 
 const FIRST_MESSAGE: Duration = Duration::from_secs(10);
@@ -75,7 +75,7 @@ fn open(
             .with_context(|| format!("cannot open the {owner}"))
     };
     let link = open(PortOwner::Link, &board.link_settings(), &logs.link)?;
-    let generator = open(PortOwner::Generator, &bench.generator.port_settings(), &logs.generator)?;
+    let generator = || open(PortOwner::Generator, &bench.generator.port_settings(), &logs.generator);
     let reference = open(PortOwner::Reference, &bench.reference.port_settings(), &logs.reference)?;
     let interval_counter = match &bench.interval_counter {
         None => None,
@@ -85,14 +85,12 @@ fn open(
             Some(IntervalCounter::open(port, counter, bench.generator.edge)?)
         }
     };
-    let generator = match bench.generator.driver {
-        GeneratorDriver::Scpi => ScpiGenerator::open(generator)?,
-    };
+    let generator = generator::open(&bench.generator, generator)?;
     let identity = generator.identity().to_owned();
     let work = Work::Edges { mode: recording.plan.mode, echo: bench.wiring.echo };
     let rig = Rig {
         link: Link::new(link),
-        generator: Box::new(generator),
+        generator,
         reference: Reference::new(reference, bench.reference.driver),
         interval_counter,
         target: Target { selector: board.probe.clone(), chip: board.chip.clone() },

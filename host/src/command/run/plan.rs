@@ -5,7 +5,7 @@ use ppsrig_wire::{ClockId, EdgeMode};
 
 use super::numbers::Rate;
 use super::{BoardArgs, board_plan};
-use crate::bench_file::BenchFile;
+use crate::bench_file::{BenchFile, EdgeTiming};
 use crate::names::{Clock, Measurement};
 use crate::plan::{CLOCK_IDS, EDGE_MODES, MOST_EDGES, PREAMBLE_PERIOD_NS, Plan};
 
@@ -76,6 +76,7 @@ pub(super) fn plan(asked: &Asked<'_>, bench: &BenchFile) -> anyhow::Result<Plan>
     let (period_ns, width_ns) = pulses(asked, bench);
     if edge {
         check_pulses(asked, period_ns, width_ns)?;
+        check_source(asked, bench, period_ns)?;
     }
     let path = if measured(Measurement::Path) { Some(board_plan::path(asked, bench)?) } else { None };
     let ctime = if measured(Measurement::Ctime) { Some(board_plan::ctime(asked)?) } else { None };
@@ -110,6 +111,26 @@ fn check_measure(asked: &Asked<'_>, bench: &BenchFile) -> anyhow::Result<()> {
     ensure!(
         bench.board.emulated && bench.bring_up.is_some(),
         "--clock exact: only an emulated board that the bench file brings up can count instructions; use --clock live"
+    );
+    Ok(())
+}
+
+/// What the source of the edges cannot do, or cannot be believed to do.
+fn check_source(asked: &Asked<'_>, bench: &BenchFile, period_ns: u64) -> anyhow::Result<()> {
+    let driver = bench.generator.driver;
+    ensure!(
+        driver.timing() != EdgeTiming::EachPulse || period_ns == PREAMBLE_PERIOD_NS,
+        "--rate {}: {} has one edge a second, which nobody commands; give --rate 1",
+        asked.rate,
+        driver.name()
+    );
+    ensure!(
+        driver.timing() != EdgeTiming::HostTimed
+            || bench.interval_counter.is_some()
+            || asked.mode == EdgeMode::Alternate,
+        "generator {}: its edges are host-timed, late by milliseconds: without an interval counter that times them \
+         only --mode alternate says how late a capture is",
+        driver.name()
     );
     Ok(())
 }

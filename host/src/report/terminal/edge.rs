@@ -9,7 +9,9 @@ use crate::analysis::edge::EdgeAnalysis;
 use crate::analysis::figures::mode_name;
 use crate::analysis::label::SECOND_RULE_NAME;
 use crate::analysis::latency::Latencies;
+use crate::analysis::seconds::Unaligned;
 use crate::analysis::tie::Tie;
+use crate::names::EdgeTiming;
 use crate::plan::RunRecord;
 use crate::report::csv_files::{clock_name, rate_hz};
 use crate::units::Hertz;
@@ -39,7 +41,12 @@ pub(super) fn facts(record: &RunRecord, analysis: &EdgeAnalysis) -> Vec<(&'stati
     let declared = record.bench.board.counter_hz;
     let mut rows: Vec<(&str, String)> =
         analysis.sessions.iter().flat_map(|session| session_facts(session, declared)).collect();
-    rows.push(("seconds", SECOND_RULE_NAME.to_owned()));
+    let timing = record.bench.generator.driver.timing();
+    if timing != EdgeTiming::OnPulse {
+        rows.push(("edges", timing.words().to_owned()));
+    }
+    let rule = if timing.on_gps_grid() { SECOND_RULE_NAME } else { Unaligned::RULE };
+    rows.push(("seconds", rule.to_owned()));
     rows.extend(analysis.leap_table.iter().map(|what| ("leap s", what.clone())));
     rows.extend(analysis.reference_notes.iter().map(|note| ("reference", note.clone())));
     rows.extend(analysis.interval_counter_notes.iter().map(|note| ("interval counter", note.clone())));

@@ -166,6 +166,7 @@ impl Output for Sender {
         self.0.step(|client| match line {
             ModemLine::Dtr => client.set_dtr(up),
             ModemLine::Rts => client.set_rts(up),
+            ModemLine::TxdBreak => client.set_break(up),
         })
     }
 }

@@ -15,6 +15,8 @@ pub enum ModemLine {
     Dtr,
     /// Request to send.
     Rts,
+    /// The data line, which is no modem line but can be held at space like one.
+    TxdBreak,
 }
 
 impl fmt::Display for ModemLine {
@@ -22,6 +24,7 @@ impl fmt::Display for ModemLine {
         f.write_str(match self {
             Self::Dtr => "DTR",
             Self::Rts => "RTS",
+            Self::TxdBreak => "a break",
         })
     }
 }

@@ -68,6 +68,8 @@ impl Output for TTYPort {
         match line {
             ModemLine::Dtr => self.write_data_terminal_ready(up),
             ModemLine::Rts => self.write_request_to_send(up),
+            ModemLine::TxdBreak if up => self.set_break(),
+            ModemLine::TxdBreak => self.clear_break(),
         }
         .map_err(io::Error::from)
     }

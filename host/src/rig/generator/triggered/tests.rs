@@ -2,9 +2,13 @@ use std::io::Read;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use super::super::NAME;
+use super::super::families::{KEYSIGHT_33500, RIGOL_DG, SIGLENT_SDG};
+use super::super::transcript::{declared, play};
 use super::*;
 use crate::bench_file::PortSettings;
 use crate::events::PortOwner;
+use crate::rig::port::Port;
 use crate::rig::recorder::Recorder;
 use crate::rig::testing::{Plug, Pty};
 use crate::rig::watch::Watch;
@@ -47,12 +51,13 @@ impl FakeInstrument {
         Self { port: Some(port), heard, thread }
     }
 
-    fn open(&mut self) -> Result<ScpiGenerator, GeneratorError> {
-        ScpiGenerator::open(self.port.take().expect("it is opened once"))
+    fn open(&mut self) -> Result<Triggered, GeneratorError> {
+        let dialogue = Dialogue::new(NAME, self.port.take().expect("it is opened once"));
+        Triggered::open(&KEYSIGHT_33500, &declared("keysight-33500", ""), dialogue)
     }
 
     /// Closes the port, so that everything has been heard, and returns it.
-    fn heard(self, generator: ScpiGenerator) -> Vec<String> {
+    fn heard(self, generator: Triggered) -> Vec<String> {
         drop(generator);
         self.thread.join().expect("the fake did not panic");
         Arc::into_inner(self.heard).expect("the thread ended").into_inner().expect("nobody panicked")
@@ -67,6 +72,10 @@ fn good(line: &str, _heard: &[String]) -> Option<String> {
         "FUNC:PULS:PER?" => "+1.00000000000000E-01",
         "FUNC:PULS:WIDT?" => "+5.00000000000000E-03",
         "BURS:NCYC?" => "+1.00000000000000E+02",
+        "VOLT:HIGH?" => "+3.30000000000000E+00",
+        "VOLT:LOW?" => "+0.00000000000000E+00",
+        "OUTP:POL?" => "NORM",
+        "ROSC:SOUR?" => "EXT",
         "*OPC?" => "1",
         "OUTP?" => "0",
         _ => return None,
@@ -98,8 +107,8 @@ fn every_error_in_the_queue_is_reported() {
     let mut fake = FakeInstrument::answering(|line, heard| {
         let asked = heard.iter().filter(|line| *line == "SYST:ERR?").count();
         match (line, asked) {
-            ("SYST:ERR?", 2) => Some("-222,\"Data out of range\"".to_owned()),
-            ("SYST:ERR?", 3) => Some("-221,\"Settings conflict\"".to_owned()),
+            ("SYST:ERR?", 3) => Some("-222,\"Data out of range\"".to_owned()),
+            ("SYST:ERR?", 4) => Some("-221,\"Settings conflict\"".to_owned()),
             _ => good(line, heard),
         }
     });
@@ -200,29 +209,26 @@ fn an_instrument_that_is_no_generator_is_an_error_that_quotes_it() {
 }
 
 #[test]
-fn nanoseconds_become_exact_decimal_seconds() {
-    for (ns, text) in
-        [(1, "0.000000001"), (5_000_000, "0.005"), (1_000_000_000, "1"), (12_300_000_000, "12.3"), (0, "0")]
-    {
-        assert_eq!(seconds(ns), text);
-    }
-}
-
-#[test]
 fn a_completion_that_was_due_while_the_port_was_away_is_asked_for_again() {
     let mut plug = Plug::new();
     let settings = PortSettings::plain(&plug.address(), 115_200);
     let log = Recorder::new(plug.watch()).no_log();
     let port = Port::open_for(PortOwner::Generator, &settings, log, plug.rig()).expect("it is a tty");
-    let mut generator = ScpiGenerator {
-        port,
-        received: Vec::new(),
+    let mut generator = Triggered {
+        family: &KEYSIGHT_33500,
+        dialogue: Dialogue::new(NAME, port),
         identity: String::new(),
+        high_mv: 3300,
+        low_mv: 0,
+        offset_ns: 0,
+        train: None,
+        over: None,
+        first: None,
         completion_asked: false,
         asked_after: 0,
         answered_twice: false,
     };
-    generator.ask_completion().expect("the port is there");
+    generator.ask_completion("*OPC?").expect("the port is there");
     assert_eq!(plug.pty().read(6), b"*OPC?\n");
     // Half an answer, then nothing more.
     plug.pty().write(b"1");
@@ -230,7 +236,7 @@ fn a_completion_that_was_due_while_the_port_was_away_is_asked_for_again() {
     plug.unplug();
     plug.plug_in();
     let deadline = Deadline::after(PATIENCE);
-    while generator.port.returns() == 0 {
+    while generator.dialogue.returns() == 0 {
         assert!(!deadline.passed(), "it comes back");
         assert!(!generator.complete(Duration::ZERO).expect("it is waited for"));
     }
@@ -239,5 +245,95 @@ fn a_completion_that_was_due_while_the_port_was_away_is_asked_for_again() {
     // Both questions are answered, and neither answer is left for the next one.
     plug.pty().write(b"1\n1\n");
     assert!(generator.complete(PATIENCE).expect("it answers"));
-    assert!(generator.reply(Duration::ZERO).expect("the port is there").is_none());
+    assert!(generator.dialogue.answer(Duration::ZERO).expect("the port is there").is_none());
+}
+
+const SIX: PulseTrain =
+    PulseTrain { cycles: 6, period_ns: 500_000_000, width_ns: 250_000_000, edge: EdgeName::Rising };
+
+/// One train from opening to the end, as recorded; the instrument is told when the board has captured all of it.
+fn whole_train(family: &'static Family, more: &str, text: &'static str) -> Result<String, GeneratorError> {
+    let (port, script) = play(text);
+    let run = || -> Result<String, GeneratorError> {
+        let mut generator = Triggered::open(family, &declared("scpi", more), Dialogue::new(NAME, port))?;
+        generator.prepare(&SIX)?;
+        generator.arm()?;
+        generator.captured(5)?;
+        if matches!(family.completion, Completion::Stopped) {
+            assert!(!generator.complete(Duration::ZERO)?, "the sixth is still to come");
+        }
+        if matches!(family.completion, Completion::Stopped) {
+            assert!(!generator.complete(Duration::ZERO)?, "its last pulse is not over");
+            // As if the first capture had been heard of when it was.
+            generator.first = Instant::now().checked_sub(SIX.duration());
+        }
+        generator.captured(6)?;
+        assert!(generator.complete(PATIENCE)?);
+        generator.make_safe()?;
+        Ok(generator.identity().to_owned())
+    };
+    let identity = run()?;
+    script.end();
+    Ok(identity)
+}
+
+#[test]
+fn a_keysight_is_spoken_to_as_in_the_transcript() {
+    let text = include_str!("../../../../../fixtures/transcripts/keysight-33500.txt");
+    let identity = whole_train(&KEYSIGHT_33500, "offset-ns = 2000000\nhigh-mv = 1800", text).expect("it can");
+    assert!(identity.contains("33511B"), "{identity}");
+}
+
+#[test]
+fn a_siglent_is_spoken_to_as_in_the_transcript() {
+    let text = include_str!("../../../../../fixtures/transcripts/siglent-sdg.txt");
+    whole_train(&SIGLENT_SDG, "offset-ns = 1000", text).expect("it can");
+}
+
+#[test]
+fn a_rigol_is_spoken_to_as_in_the_transcript_and_what_it_cannot_be_asked_is_said() {
+    let text = include_str!("../../../../../fixtures/transcripts/rigol-dg.txt");
+    let identity = whole_train(&RIGOL_DG, "", text).expect("it can");
+    assert!(identity.contains("front panel"), "{identity}");
+}
+
+#[test]
+fn a_delay_s_key_is_the_one_that_the_instrument_has() {
+    let text = include_str!("../../../../../fixtures/transcripts/siglent-sdg.txt");
+    let other: &'static str = text.replace("DLAY", "DLY").leak();
+    whole_train(&SIGLENT_SDG, "offset-ns = 1000", other).expect("it can");
+    let neither: &'static str = text.replace("DLAY", "DELAY").leak();
+    let error = whole_train(&SIGLENT_SDG, "offset-ns = 1000", neither).expect_err("it has none").to_string();
+    assert!(error.contains("C1:BTWV?") && error.contains("DELAY"), "{error}");
+}
+
+#[test]
+fn a_width_that_was_clamped_silently_is_refused_whatever_the_family() {
+    let siglent = include_str!("../../../../../fixtures/transcripts/siglent-sdg.txt");
+    let rigol = include_str!("../../../../../fixtures/transcripts/rigol-dg.txt");
+    let cases: [(&'static Family, &str, String); 2] = [
+        (&SIGLENT_SDG, "0.25", siglent.replace("WIDTH,0.25,", "WIDTH,0.1,")),
+        (&RIGOL_DG, "0.25", rigol.replace("2.500000E-01", "1.000000E-01")),
+    ];
+    for (family, wanted, text) in cases {
+        let more = if family.name == "Siglent SDG" { "offset-ns = 1000" } else { "" };
+        let error = whole_train(family, more, text.leak()).expect_err("it is another width").to_string();
+        assert!(error.contains(wanted) && error.contains("1") && error.contains("/dev/pts/"), "{error}");
+        assert!(error.contains("WID"), "{error}");
+    }
+}
+
+#[test]
+fn an_instrument_that_would_start_over_is_stopped_when_its_train_must_be_over() {
+    let text = include_str!("../../../../../fixtures/transcripts/rigol-dg.txt");
+    let (port, script) = play(text);
+    let mut generator =
+        Triggered::open(&RIGOL_DG, &declared("scpi", ""), Dialogue::new(NAME, port)).expect("it answers");
+    generator.prepare(&SIX).expect("it can");
+    generator.arm().expect("it can");
+    generator.over = Some(Deadline::after(Duration::ZERO));
+    assert!(generator.complete(Duration::ZERO).expect("it is told"));
+    generator.make_safe().expect("it answers");
+    drop(generator);
+    script.end();
 }
