@@ -235,26 +235,3 @@ fn a_killed_run_leaves_nothing_running_and_a_bundle_that_replays_as_partial() {
         assert!(said.contains("partial"), "{moment}: {said}");
     }
 }
-
-#[test]
-fn check_finds_the_virtual_bench_well_and_a_dead_board_unusable() {
-    let _turn = virtual_bench();
-    let place = Place::new();
-    let output = place.ppsrig(["check"]).output().expect("ppsrig starts");
-    let table = text(&output.stdout);
-    assert_eq!(code(&output), 0, "{table}");
-    assert_eq!(text(&output.stderr), "bringing the bench up\n");
-    for evidence in ["ppsrig,virtual", "board virt", "locked; TIM-TP names", "attached in"] {
-        assert!(table.contains(evidence), "`{evidence}` is missing in {table}");
-    }
-    let dead = scenario("dead-board.toml");
-    let output = place.ppsrig(["check", "--json", "--scenario", &dead]).output().expect("ppsrig starts");
-    assert_eq!(code(&output), 2);
-    let findings: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
-    let states: Vec<_> = findings["findings"].as_array().expect("a list").iter().collect();
-    let state_of = |name: &str| {
-        &states.iter().find(|finding| finding["instrument"] == name).expect("it is there")["state"]
-    };
-    assert_eq!((state_of("probe"), state_of("link")), (&"unusable".into(), &"not-checked".into()));
-    assert_eq!(state_of("generator"), "good");
-}

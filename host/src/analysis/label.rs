@@ -27,11 +27,11 @@ const SECOND: i128 = NS_PER_S as i128;
 /// Messages further than this from the edge say nothing about it.
 const WINDOW_NS: u64 = 10 * NS_PER_S.unsigned_abs();
 /// A record may be late by this: so soon after a TIM-TP it may belong to the pulse before.
-const LATE_NS: i128 = 250 * MS;
+pub(super) const LATE_NS: i128 = 250 * MS;
 /// A message that follows its pulse comes at most so long behind it.
-const FOLLOWS_NS: i128 = 100 * MS;
+pub(super) const FOLLOWS_NS: i128 = 100 * MS;
 /// RMC sooner after the edge than this, or later than the other, is near a whole second.
-const LAG_NS: std::ops::RangeInclusive<i128> = 30 * MS..=900 * MS;
+pub(super) const LAG_NS: std::ops::RangeInclusive<i128> = 30 * MS..=900 * MS;
 /// RMC alone, near half a second, may as well name the next pulse.
 const HALF_NS: std::ops::RangeInclusive<i128> = 400 * MS..=600 * MS;
 

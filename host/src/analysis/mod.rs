@@ -23,6 +23,7 @@ pub mod lost;
 pub mod pairing;
 pub mod path;
 pub mod placement;
+pub mod preflight;
 #[cfg(test)]
 mod properties;
 pub mod published;

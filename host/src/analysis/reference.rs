@@ -221,9 +221,7 @@ fn words(events: &[Stamped<ReferenceEvent>], max_offset_ns: u32) -> BTreeMap<Gps
                     .for_each(|second| say(second, Word::Unlocked(reason.clone())));
             }
             ReferenceEvent::State(state) => {
-                if let (Some(second), Some(word)) =
-                    (clock.second(None, *at), state_word(state, max_offset_ns))
-                {
+                if let (Some(second), Some(word)) = (clock.past(*at), state_word(state, max_offset_ns)) {
                     say(second, word);
                 }
             }

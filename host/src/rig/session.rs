@@ -3,6 +3,8 @@
 //!
 //! Only what happened is recorded here; what it means is found by replaying the recording.
 
+pub mod preflight;
+
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::events::{ReferenceEvent, Stamped, TimeMessage, TimeScale, TimeSource, Trust};
+use crate::events::{Naming, ReferenceEvent, Stamped, TimeMessage, TimeScale, TimeSource, Trust};
 use crate::units::{GpsSecond, HostNanos, NS_PER_S};
 
 const SECOND: i128 = NS_PER_S as i128;
@@ -47,6 +47,16 @@ impl HostClock {
         let &(_, _, offset) = nearest?;
         let second = (i128::from(at.0) - offset + HALF).div_euclid(SECOND);
         i64::try_from(second).ok().map(GpsSecond)
+    }
+
+    /// The second of the pulse behind which something is said that names none: by the messages that come behind the pulse that
+    /// they name, since one that announces the next pulse would put it off by one.
+    pub(super) fn past(&self, at: HostNanos) -> Option<GpsSecond> {
+        let behind = |&&(source, ..): &&(TimeSource, HostNanos, i128)| source.naming() != Naming::Announces;
+        let before = self.offsets.partition_point(|&(_, known, _)| known <= at);
+        let (earlier, later) = self.offsets.split_at(before);
+        let source = earlier.iter().rev().find(behind).or_else(|| later.iter().find(behind));
+        self.second(source.map(|&(source, ..)| source), at)
     }
 
     /// The second that an untrusted message names, unless it cannot be.

@@ -1,7 +1,11 @@
-//! `ppsrig check`: is every instrument of a bench there and well? Opens them in turn and says what it found.
+//! `ppsrig check`: is every instrument of a bench there and well, and are they wired as the bench file says? Opens them in
+//! turn (`probing`), fires a few edges (`firing`), and says what it found and how sure that is (`findings`, `told`).
 
 mod findings;
+mod firing;
+mod ports;
 mod probing;
+mod told;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,11 +20,14 @@ use findings::Findings;
 /// What the whole check may take.
 const ALLOWED: Duration = Duration::from_secs(60);
 
-/// Checks that every instrument of a bench is there and well
+/// Checks that a bench is well before it is believed
 ///
-/// Brings the bench up, attaches to the board, loads and starts its image, asks it who it is, asks the generator for its
-/// identity and errors, listens to the reference and to the interval counter. No edge is fired. A line that is not good
-/// says what to try. Exit code: 0 all is well, 1 something is there but not well, 2 something cannot be used.
+/// Brings the bench up, attaches to the board, loads and starts its image, asks every instrument who it is and how it is, then
+/// fires a few edges at 1 Hz, 200 ms wide, and captures both transitions: polarity and width, which second an edge belongs to
+/// and how far that is from ambiguity, quantisation errors, the counter's rate, the oscillators' references, cables. Takes at
+/// most a minute; the generator's output is off afterwards, however it ends. Each line has its evidence and says whether it is
+/// certain or likely; a line that is not good says what to try. What could not be checked says why. Exit code: 0 all is well,
+/// 1 something is there but not well, 2 something cannot be used or was not checked.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -56,7 +63,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                     if up.facts.is_empty() { "ready".to_owned() } else { up.facts.clone() },
                 );
             }
+            ports::look(&up.bench, &mut findings);
             probing::probe(&up.bench, deadline, &watch, &mut findings);
+            firing::fire(&bench, &up, deadline, &watch, &mut findings);
         }
         Err(error) => findings.unusable("bring-up", format!("{error:#}")),
     }

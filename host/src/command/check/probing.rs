@@ -115,11 +115,11 @@ fn identified(bench: &BenchFile, identity: &Identity, findings: &mut Findings) {
     );
     let (declared, board) = (bench.board.counter_hz, identity.declared_counter_hz);
     if declared.0 == board {
-        findings.good("counter", format!("declared {declared} by both; `ppsrig run` measures it"));
+        findings.good("counter", format!("declared {declared} by bench file and board"));
     } else {
         findings.unwell(
             "counter",
-            format!("the bench file declares {declared}, the board {board} Hz; `ppsrig run` measures which is right"),
+            format!("the bench file declares {declared}, the board {board} Hz; see `counter rate` for which is right"),
         );
     }
     if bench.board.emulated != has(Capabilities::EMULATED) {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use ppsrig_wire::EdgeMode;
 
 use super::plan::session_seed;
 use super::progress::Progress;
@@ -21,6 +22,7 @@ use crate::rig::probe::Target;
 use crate::rig::recorder::Log;
 use crate::rig::reference::Reference;
 use crate::rig::session::Rig;
+use crate::rig::watch::Watch;
 
 const FIRST_MESSAGE: Duration = Duration::from_secs(10);
 
@@ -41,7 +43,8 @@ impl<'a> Edges<'a> {
         logs: &Logs,
         progress: &Progress,
     ) -> anyhow::Result<Self> {
-        let (mut rig, generator) = open(recording, bench, image, logs)?;
+        let mode = recording.plan.mode;
+        let (mut rig, generator) = open(bench, image, mode, logs, recording.watch)?;
         logs.rig.did(&RigEvent::HostClock { unix_s: jiff::Timestamp::now().as_second() });
         let first = rig.reference.first_message(FIRST_MESSAGE, recording.watch)?;
         progress.line(&format!("reference: GPS second {}", first.second.0));
@@ -63,11 +66,13 @@ impl<'a> Edges<'a> {
     }
 }
 
-fn open(
-    recording: &Recording<'_>,
+/// Opens every instrument; returns also what the generator says of itself.
+pub(in crate::command) fn open(
     bench: &BenchFile,
     image: &Path,
+    mode: EdgeMode,
     logs: &Logs,
+    watch: &Watch,
 ) -> anyhow::Result<(Rig, String)> {
     let board = &bench.board;
     let open = |owner, settings: &PortSettings, log: &Log| {
@@ -87,7 +92,7 @@ fn open(
     };
     let generator = generator::open(&bench.generator, generator)?;
     let identity = generator.identity().to_owned();
-    let work = Work::Edges { mode: recording.plan.mode, echo: bench.wiring.echo };
+    let work = Work::Edges { mode, echo: bench.wiring.echo };
     let rig = Rig {
         link: Link::new(link),
         generator,
@@ -98,7 +103,7 @@ fn open(
         needs: Needs { emulated: board.emulated, work },
         edge: bench.generator.edge,
         log: logs.rig.clone(),
-        watch: recording.watch.clone(),
+        watch: watch.clone(),
     };
     Ok((rig, identity))
 }

@@ -1,12 +1,12 @@
 //! `ppsrig run`: records a run, then ends exactly as a replay of its bundle does.
 
 mod board_plan;
-mod edges;
+pub(super) mod edges;
 mod jobs;
 mod numbers;
 mod plan;
 mod progress;
-mod record;
+pub(super) mod record;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

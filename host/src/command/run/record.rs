@@ -205,16 +205,16 @@ impl Recording<'_> {
 }
 
 /// Where the instruments' bytes go.
-pub(super) struct Logs {
-    pub(super) link: Log,
-    pub(super) generator: Log,
-    pub(super) reference: Log,
-    pub(super) interval_counter: Log,
-    pub(super) rig: Log,
+pub(in crate::command) struct Logs {
+    pub(in crate::command) link: Log,
+    pub(in crate::command) generator: Log,
+    pub(in crate::command) reference: Log,
+    pub(in crate::command) interval_counter: Log,
+    pub(in crate::command) rig: Log,
 }
 
 impl Logs {
-    fn new(recorder: &Recorder, files: RawFiles) -> Self {
+    pub(in crate::command) fn new(recorder: &Recorder, files: RawFiles) -> Self {
         Self {
             link: recorder.log("link", files.link),
             generator: recorder.log("generator", files.generator),
