@@ -358,3 +358,20 @@ fn what_a_source_of_edges_does_not_have_is_refused_with_its_line() {
         assert_eq!(toml::from_str::<BenchFile>(&written), Ok(bench), "{written}");
     }
 }
+
+#[test]
+fn every_bench_file_of_the_source_tree_is_valid() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/benches");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(&folder).expect("the source tree has it") {
+        let file = entry.expect("it is readable").path();
+        if file.extension().is_some_and(|ending| ending == "toml") {
+            read(&file).unwrap_or_else(|error| panic!("{error}"));
+            names.push(file.file_stem().expect("it has a name").to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    for expected in ["gpsdo-ticc", "scpi-ublox", "serial-adapter", "virtual", "virtual-pps"] {
+        assert!(names.iter().any(|name| name == expected), "{names:?}");
+    }
+}
