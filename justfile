@@ -47,5 +47,10 @@ conformance:
 fuzz SECONDS="60" *TARGETS:
     host/fuzz/run.sh {{SECONDS}} {{TARGETS}}
 
+# What calls cost, then ppsrig beside allantools, polars and the csv crate: a table, and build/benchmark.json
+benchmark *OPTIONS:
+    cargo bench --quiet -p ppsrig
+    host/benches/peers/run.sh {{OPTIONS}}
+
 # What CI does; its run is a slow one, which holds on a busy machine
 ci: lint test loom (bench "--rate" "2" "--width-ms" "250" "--edges" "10") conformance

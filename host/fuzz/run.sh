@@ -13,16 +13,17 @@ fi
 export CARGO_TARGET_DIR=$PWD/build/fuzz
 # libFuzzer needs flags that a stable compiler takes only if told so. The readers have no unsafe code for a sanitizer to watch.
 export RUSTC_BOOTSTRAP=1
-options=(--fuzz-dir host/fuzz --sanitizer none)
+options=(--fuzz-dir host/fuzz --sanitizer none --release)
 
 # The recordings of fixtures/captures are what a target begins with.
 seeds() {
     case $1 in
     nmea | ubx | splitter) echo fixtures/captures/*/raw/reference.log ;;
-    ticc) echo fixtures/captures/*/raw/interval-counter.log fixtures/captures/series/ticc-*.txt ;;
+    interval_counter) echo fixtures/captures/*/raw/interval-counter.log fixtures/captures/series/ticc-*.txt ;;
     scpi) echo fixtures/captures/*/raw/generator.log ;;
     link) echo fixtures/captures/*/raw/link.log ;;
     raw_log) echo fixtures/captures/*/raw/*.log ;;
+    samples_csv | spool) echo fixtures/captures/samples/* ;;
     *) echo fixtures/captures/series/* ;;
     esac
 }

@@ -57,6 +57,115 @@ pub enum ReferenceEvent {
         /// Why, for the ledger and the report.
         reason: String,
     },
+    /// What it says of its own state; names no second, so it counts for the one at which it arrives.
+    State(StateMessage),
+    /// What it says of UTC's leap seconds.
+    Leap(LeapMessage),
+    /// The seconds that it names are whole rollovers of the ten-bit week number away from the host's clock.
+    WrongEpoch(WrongEpoch),
+}
+
+/// What a reference says of its own state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateMessage {
+    /// Which message or answer says it.
+    pub source: StateSource,
+    /// What it comes to. [`Trust::NotStated`]: worth a note, no reason to refuse.
+    pub trust: Trust,
+    /// How far its pulse is off by its own account, in picoseconds, positive: late; or the bound that it states.
+    pub offset_ps: Option<i64>,
+    /// What it says, for the ledger; empty when all is well.
+    pub words: String,
+}
+
+/// The message or answer in which a reference speaks of its own state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum StateSource {
+    /// NMEA GGA: the fix quality.
+    NmeaGga,
+    /// UBX NAV-TIMEUTC, NAV-TIMEGPS or NAV-PVT: the accuracy estimate.
+    UbxTimeAccuracy,
+    /// UBX NAV-TIMELS: where the leap seconds come from.
+    UbxNavTimeLs,
+    /// UBX NAV-SAT: satellites in use.
+    UbxNavSat,
+    /// UBX MON-HW or MON-RF: the antenna.
+    UbxMon,
+    /// TSIP 8F-AC: modes and alarms.
+    TsipSupplemental,
+    /// TSIPv1 A1-00: time flags.
+    TsipTiming,
+    /// HP time code T2: TFOM and FFOM.
+    HpTimeCode,
+    /// `HOLD:DUR?` of HP and Jackson Labs.
+    ScpiHoldover,
+    /// `TINT?` of HP and Jackson Labs: their pulse against the satellites'.
+    ScpiInterval,
+    /// Jackson Labs `SYNC:LOCK?`.
+    JacksonLock,
+    /// Jackson Labs health word.
+    JacksonHealth,
+    /// Jackson Labs trace line.
+    JacksonTrace,
+    /// Jackson Labs `$PJLTS`.
+    JacksonPjlts,
+}
+
+impl StateSource {
+    /// The name, as the instrument's documents have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NmeaGga => "GGA",
+            Self::UbxTimeAccuracy => "the receiver's time accuracy",
+            Self::UbxNavTimeLs => "NAV-TIMELS",
+            Self::UbxNavSat => "NAV-SAT",
+            Self::UbxMon => "MON",
+            Self::TsipSupplemental => "8F-AC",
+            Self::TsipTiming => "A1-00",
+            Self::HpTimeCode => "T2",
+            Self::ScpiHoldover => "HOLD:DUR?",
+            Self::ScpiInterval => "TINT?",
+            Self::JacksonLock => "SYNC:LOCK?",
+            Self::JacksonHealth => "the health word",
+            Self::JacksonTrace => "the trace line",
+            Self::JacksonPjlts => "PJLTS",
+        }
+    }
+}
+
+/// What is said of UTC's leap seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeapMessage {
+    /// Who says it: a message's name, or `table`.
+    pub source: &'static str,
+    /// GPST - UTC as it stands, in seconds, if it is stated.
+    pub gps_minus_utc: Option<i16>,
+    /// The announced change: 1 inserts a second, -1 takes one away, 0 is none; none if nothing is said of it.
+    pub change: Option<i8>,
+    /// The second at which the change takes effect, if it is stated: the inserted one, 23:59:60.
+    pub at: Option<GpsSecond>,
+}
+
+/// A reference that is whole rollovers of the week number away from the host's clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongEpoch {
+    /// Which messages.
+    pub source: TimeSource,
+    /// In words: which date was named, which it likely is, and how many weeks lie between.
+    pub words: String,
+    /// The bench file asked for the likely date, and the time messages of this source have it.
+    pub corrected: bool,
+}
+
+/// The scale on which a message counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TimeScale {
+    /// GPS time, or a week number and time of week.
+    Gps,
+    /// UTC: rests on leap seconds that the receiver knows.
+    #[default]
+    Utc,
 }
 
 /// A message that names the second that begins at a pulse.
@@ -70,6 +179,8 @@ pub struct TimeMessage {
     pub trust: Trust,
     /// Quantisation error that the receiver states for that pulse (UBX TIM-TP), positive: the pulse came early.
     pub qerr_ps: Option<i32>,
+    /// The scale on which the message counts; `second` is on the GPS scale whatever this is.
+    pub scale: TimeScale,
 }
 
 /// The kind of a time message, and with it the pulse that it names.
@@ -81,9 +192,34 @@ pub enum TimeSource {
     NmeaZda,
     /// UBX TIM-TP: names the next pulse.
     UbxTimTp,
+    /// UBX NAV-TIMEUTC: names the pulse before it.
+    UbxNavTimeUtc,
+    /// UBX NAV-TIMEGPS: names the pulse before it.
+    UbxNavTimeGps,
+    /// UBX NAV-PVT: names the pulse before it.
+    UbxNavPvt,
+    /// TSIP 8F-AB: names the pulse that it follows by milliseconds; its validity comes with 8F-AC.
+    TsipPrimary,
+    /// TSIPv1 A1-00: names the pulse that it follows by milliseconds.
+    TsipTiming,
+    /// HP time code T2: names the next pulse, 980 to 20 ms before it.
+    HpTimeCode,
 }
 
 impl TimeSource {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::NmeaRmc,
+        Self::NmeaZda,
+        Self::UbxTimTp,
+        Self::UbxNavTimeUtc,
+        Self::UbxNavTimeGps,
+        Self::UbxNavPvt,
+        Self::TsipPrimary,
+        Self::TsipTiming,
+        Self::HpTimeCode,
+    ];
+
     /// The message's name, as its standard has it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -91,14 +227,43 @@ impl TimeSource {
             Self::NmeaRmc => "RMC",
             Self::NmeaZda => "ZDA",
             Self::UbxTimTp => "TIM-TP",
+            Self::UbxNavTimeUtc => "NAV-TIMEUTC",
+            Self::UbxNavTimeGps => "NAV-TIMEGPS",
+            Self::UbxNavPvt => "NAV-PVT",
+            Self::TsipPrimary => "8F-AB",
+            Self::TsipTiming => "A1-00",
+            Self::HpTimeCode => "T2",
+        }
+    }
+
+    /// Where the message stands against the pulse that it names.
+    #[must_use]
+    pub const fn naming(self) -> Naming {
+        match self {
+            Self::UbxTimTp | Self::HpTimeCode => Naming::Announces,
+            Self::TsipPrimary | Self::TsipTiming => Naming::Follows,
+            Self::NmeaRmc | Self::NmeaZda | Self::UbxNavTimeUtc | Self::UbxNavTimeGps | Self::UbxNavPvt => {
+                Naming::Confirms
+            }
         }
     }
 
     /// Whether the message precedes the pulse that it names.
     #[must_use]
     pub const fn names_next_pulse(self) -> bool {
-        matches!(self, Self::UbxTimTp)
+        matches!(self.naming(), Naming::Announces)
     }
+}
+
+/// Where a time message stands against the pulse that it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Naming {
+    /// Before it, by up to a second: an edge on the pulse comes after it.
+    Announces,
+    /// Behind it, by tens of milliseconds up to a second: an edge on the pulse comes before it.
+    Confirms,
+    /// Behind it, by 5 to 35 ms: it stands for the pulse itself.
+    Follows,
 }
 
 /// Whether the receiver vouches for its time.
@@ -313,6 +478,11 @@ pub enum RigEvent {
         operations: u64,
         /// The session's seed.
         seed: u64,
+    },
+    /// What the host's clock showed at this moment: tells a week number that rolled over.
+    HostClock {
+        /// Seconds since 1970-01-01T00:00:00 UTC.
+        unix_s: i64,
     },
     /// An instrument's port vanished while it was in use: its adapter was unplugged, its server hung up. It is waited for.
     PortVanished {

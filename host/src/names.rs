@@ -158,6 +158,8 @@ named! {
         Sr620 => "sr620",
         /// Pendulum CNT-90 and CNT-91.
         Cnt90 => "cnt-90",
+        /// A u-blox receiver's time mark input, TIM-TM2.
+        TimTm2 => "tim-tm2",
     }
 }
 

@@ -9,21 +9,28 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Completion, Trial};
+use ppsrig::analysis::reference::{Demands, ReferenceState, ReferenceTimeline};
 use ppsrig::bench_file::IntervalCounterDriver;
-use ppsrig::events::{IntervalEvent, ReferenceEvent, TimeMessage, TimeSource, Trust};
+use ppsrig::events::{
+    IntervalEvent, ReferenceEvent, StateMessage, StateSource, TimeMessage, TimeScale, TimeSource, Trust,
+};
 use ppsrig::formats::interval_counter::IntervalCounterDecoder;
 use ppsrig::formats::receiver::ReceiverDecoder;
 use ppsrig::formats::utc::UtcTime;
-use ppsrig::units::{GpsSecond, HostNanos};
+use ppsrig::units::{GpsSecond, HostNanos, Nanos};
 
 const READ_SIZES: [usize; 4] = [1, 3, 7, 64];
+/// Seeds of reads of random sizes, 1 to 200 bytes.
+const RANDOM_READS: [u64; 3] = [1, 2, 3];
 
 /// A test over the collection in a folder.
 type Test = fn(&Collection);
 
-const TESTS: [(&str, Test); 7] = [
+const TESTS: [(&str, Test); 9] = [
     ("u_blox_m8t", u_blox_m8t),
     ("u_blox_f9t", u_blox_f9t),
+    ("trimble_resolution_smtx", trimble_resolution_smtx),
+    ("a_pulse_that_is_37_us_off_is_refused", a_pulse_that_is_37_us_off_is_refused),
     ("firefly_ii", firefly_ii),
     ("meinberg_gps164", meinberg_gps164),
     ("hp_58534a_without_checksums", hp_58534a_without_checksums),
@@ -70,15 +77,43 @@ impl Collection {
         for read_size in READ_SIZES {
             assert_eq!(decoded(decoder(), &bytes, read_size), whole, "{name} at read size {read_size}");
         }
+        for seed in RANDOM_READS {
+            let found = decoded_in(decoder(), random_reads(&bytes, seed));
+            assert_eq!(found, whole, "{name} in reads of random sizes, seed {seed}");
+        }
         whole
     }
 }
 
-fn decoded(mut decoder: ReceiverDecoder, bytes: &[u8], read_size: usize) -> Vec<ReferenceEvent> {
+fn decoded(decoder: ReceiverDecoder, bytes: &[u8], read_size: usize) -> Vec<ReferenceEvent> {
+    decoded_in(decoder, bytes.chunks(read_size).collect())
+}
+
+fn decoded_in(mut decoder: ReceiverDecoder, reads: Vec<&[u8]>) -> Vec<ReferenceEvent> {
     let mut events: Vec<_> =
-        bytes.chunks(read_size).zip(0..).flat_map(|(read, at)| decoder.push(read, HostNanos(at))).collect();
+        reads.into_iter().zip(0..).flat_map(|(read, at)| decoder.push(read, HostNanos(at))).collect();
     events.extend(decoder.finish());
     events.into_iter().map(|stamped| stamped.event).collect()
+}
+
+fn random_reads(mut bytes: &[u8], mut state: u64) -> Vec<&[u8]> {
+    let mut reads = Vec::new();
+    while !bytes.is_empty() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let size = 1 + (state >> 33) as usize % 200;
+        let (read, rest) = bytes.split_at(size.min(bytes.len()));
+        reads.push(read);
+        bytes = rest;
+    }
+    reads
+}
+
+fn states<'e>(events: &'e [ReferenceEvent]) -> Vec<&'e StateMessage> {
+    let of = |event: &'e ReferenceEvent| match event {
+        ReferenceEvent::State(state) => Some(state),
+        _ => None,
+    };
+    events.iter().filter_map(of).collect()
 }
 
 fn messages(events: &[ReferenceEvent], source: TimeSource) -> Vec<TimeMessage> {
@@ -119,7 +154,11 @@ fn u_blox_m8t(collection: &Collection) {
     assert_eq!((errors.iter().min(), errors.iter().max()), (Some(&-10_158), Some(&10_086)));
     // 1511 whole frames, and 21 bytes of one more.
     assert_eq!(refusals(&events), ["21 bytes: the recording ends inside a UBX frame"]);
-    assert_eq!(events.len(), 152 + 1);
+    let epochs = messages(&events, TimeSource::UbxNavTimeUtc);
+    assert_consecutive(&epochs, utc(2021, 2, 23, 18, 4, 29), 151);
+    assert!(epochs.iter().all(|epoch| epoch.trust == Trust::NotStated), "valid 0xF7");
+    // Each TIM-TP names the second behind the epoch whose report follows it; the last one's was cut off.
+    assert!(pulses.iter().zip(&epochs).all(|(pulse, epoch)| pulse.second == epoch.second.plus(1)));
 }
 
 fn u_blox_f9t(collection: &Collection) {
@@ -130,7 +169,51 @@ fn u_blox_f9t(collection: &Collection) {
     assert_consecutive(&zda, rmc[0].second, 9);
     assert!(rmc.iter().all(|message| message.trust == Trust::Locked));
     assert!(messages(&events, TimeSource::UbxTimTp).is_empty());
+    let pvt = messages(&events, TimeSource::UbxNavPvt);
+    assert_consecutive(&pvt, rmc[0].second, 9);
+    assert!(pvt.iter().all(|message| message.trust == Trust::Locked));
     assert!(refusals(&events).is_empty(), "{:?}", refusals(&events));
+}
+
+fn trimble_resolution_smtx(collection: &Collection) {
+    let events = collection.events("receivers/trimble-smtx.log", ReceiverDecoder::tsip);
+    let primary = messages(&events, TimeSource::TsipPrimary);
+    // Time of week 72888 of week 2085: 20:14:48 GPS time, 18 s less in UTC.
+    assert_consecutive(&primary, GpsSecond(2085 * 604_800 + 72_888), 30);
+    assert_eq!(primary[0].second, utc(2019, 12, 22, 20, 14, 30));
+    assert!(primary.iter().all(|message| message.scale == TimeScale::Gps));
+    let offsets = events.iter().filter_map(|event| match event {
+        ReferenceEvent::Leap(leap) => leap.gps_minus_utc,
+        _ => None,
+    });
+    assert_eq!(offsets.collect::<Vec<_>>(), [18; 30]);
+    let states = states(&events);
+    assert_eq!(states.len(), 30);
+    assert!(states.iter().all(|state| state.source == StateSource::TsipSupplemental));
+    assert!(states.iter().all(|state| state.trust == Trust::Locked), "every alarm is 0: {states:?}");
+    assert_eq!(states[0].offset_ps.map(|ps| (ps as f64 / 1e5).round() / 10.0), Some(37.4), "microseconds");
+}
+
+fn a_pulse_that_is_37_us_off_is_refused(collection: &Collection) {
+    let bytes = collection.recording("receivers/trimble-smtx.log");
+    let mut decoder = ReceiverDecoder::tsip();
+    // About 100 bytes a second on the line.
+    let events: Vec<_> = bytes
+        .chunks(10)
+        .zip(0..)
+        .flat_map(|(read, index)| decoder.push(read, HostNanos(index * 100_000_000)))
+        .collect();
+    let end = events.last().expect("there are some").at;
+    let state = |max_offset_ns: u32| {
+        let demands = Demands { settle_s: 0, guard_s: 0, max_offset_ns };
+        let timeline = ReferenceTimeline::new(&events, end, demands);
+        let (state, reason) = timeline.state(Nanos::at(GpsSecond(2085 * 604_800 + 72_900)));
+        (state, reason.to_owned())
+    };
+    let (refused, reason) = state(1000);
+    assert_eq!(refused, ReferenceState::Unlocked);
+    assert!(reason.contains("8F-AC") && reason.contains("max-offset-ns = 1000"), "{reason}");
+    assert_eq!(state(50_000).0, ReferenceState::Locked, "the limit is the bench file's");
 }
 
 fn firefly_ii(collection: &Collection) {
@@ -180,7 +263,7 @@ fn sentences_split_at_odd_places(collection: &Collection) {
 fn ticc_loopback(collection: &Collection) {
     let bytes = collection.recording("counter/ticc_rev_d_loopback_chA_debug.txt");
     let stamps = |read_size: usize| {
-        let mut decoder = IntervalCounterDecoder::new(IntervalCounterDriver::Ticc, ['A', 'B']);
+        let mut decoder = IntervalCounterDecoder::new(IntervalCounterDriver::Ticc, ['A', 'B'], false);
         let events = bytes.chunks(read_size).flat_map(|read| decoder.push(read, HostNanos(0)));
         let time = |event| match event {
             IntervalEvent::Stamp(stamp) => stamp.time.0,

@@ -280,6 +280,7 @@ impl Collection {
                 wrong.push(format!("  {} at m = {}: {ours:?}, printed {}", row.deviation, row.m, row.alpha));
             }
         }
+        println!("gps: {seven} of {} rows have another power law, all from 8 points or fewer", rows.len());
         if !wrong.is_empty() || seven != 7 {
             return Err(
                 format!("{} of {} rows differ:\n{}", wrong.len(), rows.len(), wrong.join("\n")).into()

@@ -86,6 +86,8 @@ fn readings_after_the_loss_of_the_counters_own_reference_count_for_nothing() {
         }
         let measured = measured(&edges);
         assert!((1..=4).contains(&measured), "{kind}: {edges}");
+        let note = summary["interval_counter_notes"][0].as_str().expect("it is told");
+        assert!(note.contains("lost its own reference"), "{kind}: {note}");
         place.wait_until_nothing_runs();
     }
 }

@@ -1,4 +1,4 @@
-//! What a receiver sends: UBX frames and NMEA sentences, found in any bytes.
+//! What a reference sends: UBX frames, NMEA sentences, TSIP packets and answers to commands, found in any bytes.
 #![no_main]
 
 use ppsrig::formats::receiver::ReceiverDecoder;
@@ -6,7 +6,14 @@ use ppsrig::units::HostNanos;
 use ppsrig_fuzz::same_at_any_read_size;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    for new in [ReceiverDecoder::nmea, ReceiverDecoder::ubx] {
+    let kinds: [fn() -> ReceiverDecoder; 5] = [
+        ReceiverDecoder::nmea,
+        ReceiverDecoder::ubx,
+        ReceiverDecoder::tsip,
+        ReceiverDecoder::hp_scpi,
+        ReceiverDecoder::jackson,
+    ];
+    for new in kinds {
         same_at_any_read_size(
             data,
             new,

@@ -7,15 +7,18 @@ use super::Whole;
 use super::captures::WindowCaptures;
 use super::class::Ledger;
 use super::figure::Figure;
+use super::fixed::Fixed;
 use super::latency::{Latencies, latencies};
 use super::rate::CounterRate;
 use super::row::{EdgeRow, add_up};
-use super::seconds::{Reference, Unaligned};
+use super::sawtooth::sawtooth;
+use super::seconds::{Reference, Unaligned, past_leap_table};
 use super::session::{Context, Session, judge};
 use super::verdict::{Verdict, verdict};
 use super::window::{Window, windows};
 use crate::events::{Burst, Recording};
 use crate::plan::RunRecord;
+use crate::units::Hertz;
 
 /// Everything that follows from a recording about edges.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +37,12 @@ pub struct EdgeAnalysis {
     pub probe_operations: u64,
     /// The rule by which an edge got its second.
     pub second_rule: String,
+    /// What is to be said of the table of leap seconds, where the run is past its end.
+    pub leap_table: Option<String>,
+    /// What is worth saying of the reference beside the ledger.
+    pub reference_notes: Vec<String>,
+    /// The same of the interval counter.
+    pub interval_counter_notes: Vec<String>,
     /// Why the recording is partial, if it is.
     pub partial: Option<String>,
     /// What it comes to.
@@ -44,6 +53,20 @@ impl EdgeAnalysis {
     /// Every line of the ledger, in the order of edges.csv: the measurement's edges only.
     pub fn rows(&self) -> impl Iterator<Item = &EdgeRow> {
         self.sessions.iter().flat_map(|session| &session.rows)
+    }
+
+    /// Heartbeats that were heard in its windows.
+    #[must_use]
+    pub fn heartbeats(&self) -> u64 {
+        self.sessions.iter().map(|session| session.heartbeats).sum()
+    }
+
+    /// The longest time for which the board's idle loop stood still, in milliseconds, by its heartbeats and the declared
+    /// rate.
+    #[must_use]
+    pub fn longest_gap_ms(&self, counter: Hertz) -> Option<Fixed> {
+        let ticks = self.sessions.iter().map(|session| session.longest_gap_ticks).max().unwrap_or(0);
+        Fixed::rounded(ticks as f64 / counter.0.max(1) as f64 * 1e3, 3)
     }
 }
 
@@ -71,12 +94,21 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         figures: Vec::new(),
         probe_operations,
         second_rule: if on_grid { reference.rule() } else { Unaligned::RULE.to_owned() },
+        leap_table: past_leap_table(&record.provenance.started_utc),
+        reference_notes: reference_notes(record, recording, reference),
+        interval_counter_notes: super::stamps::notes(recording),
         partial: whole.partial.map(str::to_owned),
         verdict: Verdict::nothing(),
     };
     analysis.figures = super::figures::figures(&analysis, record);
     analysis.verdict = verdict(&analysis, record);
     analysis
+}
+
+fn reference_notes(record: &RunRecord, recording: &Recording, reference: &dyn Reference) -> Vec<String> {
+    let mut notes = reference.notes();
+    notes.extend(sawtooth(record, recording, reference).map(|sawtooth| sawtooth.sentence()));
+    notes
 }
 
 fn sessions(context: Context<'_>, windows: &[Window], captures: &[WindowCaptures]) -> Vec<Session> {
@@ -141,7 +173,7 @@ pub fn check_rate(
             Some(refusal) => RateCheck::Refused(refusal),
             None => RateCheck::Good(rate),
         },
-        None => RateCheck::NotMeasured(session.unlabelled.unwrap_or_else(|| {
+        None => RateCheck::NotMeasured(session.without_rate().map(str::to_owned).unwrap_or_else(|| {
             let preamble = &analysis.preamble;
             format!(
                 "fewer than two edges of the preamble paired: {} commanded, {} captured",

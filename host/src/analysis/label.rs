@@ -3,20 +3,24 @@
 //!
 //! An arrival is late by an unknown time and never early, and so are the messages. So the earliest that each kind of
 //! message comes, relative to the second that it names, is taken from all of them around the edge, and the edge is put
-//! between the message that announces its pulse and the one that confirms it. Where a delay that is not absurd would
-//! lead to another second, the edge is ambiguous.
+//! between the message that announces its pulse and the one that confirms it. Where a message stands against its pulse is
+//! data: [`TimeSource::naming`]. Where a delay that is not absurd would lead to another second, the edge is ambiguous.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::events::{ReferenceEvent, Stamped, TimeMessage, TimeSource, Trust};
+use super::reference::consistency;
+use crate::events::{Naming, ReferenceEvent, Stamped, TimeMessage, TimeSource, Trust};
 use crate::units::{GpsSecond, HostNanos, NS_PER_S};
 
 /// The rule's short name, for the table.
-pub const SECOND_RULE_NAME: &str = "by TIM-TP and RMC (in full: summary.json)";
+pub const SECOND_RULE_NAME: &str = "by the reference's messages (in full: summary.json)";
 /// The rule, for the report. Numbers as in the constants below.
-pub const SECOND_RULE: &str = "an edge on the pulse of second g arrives after the TIM-TP that names g and before the one \
-that names g + 1, and before the RMC that names g, at most a second; it is ambiguous within 250 ms after a TIM-TP, within \
-30 ms before or 100 ms after an RMC, where the two disagree, or without TIM-TP where RMC comes 400 to 600 ms after it";
+pub const SECOND_RULE: &str = "an edge on the pulse of second g arrives after the TIM-TP or T2 that names g and before the one \
+that names g + 1; before the RMC, NAV-TIMEUTC, NAV-TIMEGPS, NAV-PVT or ZDA that names g, at most a second; and within 100 ms \
+before to 250 ms after the 8F-AB or A1-00 that names g; it is ambiguous within 250 ms after a TIM-TP or T2, within 30 ms before \
+or 100 ms after an RMC and its like, further from an 8F-AB or A1-00, where any two disagree, where nothing but RMC and its like \
+comes and that 400 to 600 ms after it, and before a lasting step in the seconds that the reference names; ZDA alone, which never \
+says whether it is valid, gives no second";
 
 const MS: i128 = 1_000_000;
 const SECOND: i128 = NS_PER_S as i128;
@@ -24,6 +28,8 @@ const SECOND: i128 = NS_PER_S as i128;
 const WINDOW_NS: u64 = 10 * NS_PER_S.unsigned_abs();
 /// A record may be late by this: so soon after a TIM-TP it may belong to the pulse before.
 const LATE_NS: i128 = 250 * MS;
+/// A message that follows its pulse comes at most so long behind it.
+const FOLLOWS_NS: i128 = 100 * MS;
 /// RMC sooner after the edge than this, or later than the other, is near a whole second.
 const LAG_NS: std::ops::RangeInclusive<i128> = 30 * MS..=900 * MS;
 /// RMC alone, near half a second, may as well name the next pulse.
@@ -32,29 +38,50 @@ const HALF_NS: std::ops::RangeInclusive<i128> = 400 * MS..=600 * MS;
 /// The messages of a reference that was locked, or held over, by the second that they name.
 #[derive(Clone, Debug, Default)]
 pub struct SecondLabels {
-    tim_tp: Vec<(HostNanos, GpsSecond)>,
-    rmc: Vec<(HostNanos, GpsSecond)>,
+    messages: BTreeMap<TimeSource, Vec<(HostNanos, GpsSecond)>>,
+    /// Up to when what was named is known to be wrong, and why.
+    wrong_until: Vec<(HostNanos, String)>,
+    /// Why messages were left out that else would give seconds.
+    left_out: Option<String>,
     /// None where two messages about one pulse disagree.
     qerr_ps: BTreeMap<GpsSecond, Option<i32>>,
 }
 
+/// What one kind of message says of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Vote {
+    source: TimeSource,
+    second: GpsSecond,
+    /// For one that confirms: how long behind the edge it comes.
+    lag: Option<i128>,
+}
+
 impl SecondLabels {
-    /// From what the reference said, in order of arrival. ZDA does not count: it never says whether it is valid.
+    /// From what the reference said, in order of arrival. `disciplined`: the wired pulse is none that the receiver's
+    /// quantisation errors describe.
     #[must_use]
-    pub fn new(events: &[Stamped<ReferenceEvent>]) -> Self {
+    pub fn new(events: &[Stamped<ReferenceEvent>], disciplined: bool) -> Self {
         let mut labels = Self::default();
+        let mut wrong_epoch = BTreeSet::new();
+        for step in consistency::lasting_steps(events) {
+            labels.wrong_until.push((step.at, step.reason));
+        }
         for Stamped { at, event } in events {
-            let ReferenceEvent::Time(message) = event else { continue };
-            if !matches!(message.trust, Trust::Locked | Trust::Holdover) {
+            let message = match event {
+                ReferenceEvent::Time(message) if message.trust != Trust::Unlocked => message,
+                ReferenceEvent::WrongEpoch(wrong) if !wrong.corrected => {
+                    wrong_epoch.insert(wrong.source);
+                    labels.left_out.get_or_insert_with(|| wrong.words.clone());
+                    continue;
+                }
+                _ => continue,
+            };
+            if wrong_epoch.contains(&message.source) {
                 continue;
             }
-            match message.source {
-                TimeSource::UbxTimTp => {
-                    labels.tim_tp.push((*at, message.second));
-                    labels.join_qerr(message);
-                }
-                TimeSource::NmeaRmc => labels.rmc.push((*at, message.second)),
-                TimeSource::NmeaZda => {}
+            labels.messages.entry(message.source).or_default().push((*at, message.second));
+            if message.source == TimeSource::UbxTimTp && !disciplined {
+                labels.join_qerr(message);
             }
         }
         labels
@@ -79,22 +106,43 @@ impl SecondLabels {
     /// # Errors
     /// Why there is no second, or more than one, as a sentence for the ledger.
     pub fn label(&self, arrival: HostNanos) -> Result<GpsSecond, String> {
-        let announced =
-            earliest(&self.tim_tp, arrival).map(|offset| by_tim_tp(arrival, offset)).transpose()?;
-        let confirmed = earliest(&self.rmc, arrival).map(|offset| by_rmc(arrival, offset)).transpose()?;
-        match (announced, confirmed) {
-            (None, None) => Err("no message of a locked reference within 10 s".to_owned()),
-            (Some(second), None) => Ok(second),
-            (Some(second), Some((other, _))) if second == other => Ok(second),
-            (Some(second), Some((other, _))) => Err(format!(
-                "the reference's messages disagree: TIM-TP says second {}, RMC says {}",
-                second.0, other.0
-            )),
-            (None, Some((_, lag))) if HALF_NS.contains(&lag) => Err(format!(
-                "RMC comes {} ms after the edge, near half a second, without TIM-TP to decide",
+        if let Some((_, reason)) = self.wrong_until.iter().find(|(until, _)| arrival < *until) {
+            return Err(reason.clone());
+        }
+        let mut votes: Vec<Vote> = Vec::new();
+        let mut zda = None;
+        for (&source, messages) in &self.messages {
+            let Some(offset) = earliest(messages, arrival) else { continue };
+            let vote = vote(source, arrival, offset);
+            if source == TimeSource::NmeaZda {
+                // Nothing says whether it is valid: it may contradict, and never decides.
+                zda = vote.ok();
+            } else {
+                votes.push(vote?);
+            }
+        }
+        let Some(&first) = votes.first() else {
+            let nothing = || "no message of a locked reference within 10 s".to_owned();
+            return Err(self.left_out.clone().unwrap_or_else(nothing));
+        };
+        if let Some(other) = votes.iter().chain(&zda).find(|vote| vote.second != first.second) {
+            let (one, two) =
+                if other.source == TimeSource::UbxTimTp { (other, &first) } else { (&first, other) };
+            return Err(format!(
+                "the reference's messages disagree: {} says second {}, {} says {}",
+                one.source.name(),
+                one.second.0,
+                two.source.name(),
+                two.second.0
+            ));
+        }
+        let half = |vote: &Vote| vote.lag.filter(|lag| HALF_NS.contains(lag));
+        match votes.iter().find_map(|vote| Some((vote.source.name(), half(vote)?))) {
+            Some((name, lag)) if votes.iter().all(|vote| vote.lag.is_some()) => Err(format!(
+                "{name} comes {} ms after the edge, near half a second, without TIM-TP to decide",
                 lag / MS
             )),
-            (None, Some((second, _))) => Ok(second),
+            _ => Ok(first.second),
         }
     }
 }
@@ -106,23 +154,35 @@ fn earliest(messages: &[(HostNanos, GpsSecond)], arrival: HostNanos) -> Option<i
     near.map(|(at, second)| i128::from(at.0) - i128::from(second.0) * SECOND).min()
 }
 
-fn by_tim_tp(arrival: HostNanos, offset: i128) -> Result<GpsSecond, String> {
+/// What one kind of message says of an edge, or why it says two things.
+fn vote(source: TimeSource, arrival: HostNanos, offset: i128) -> Result<Vote, String> {
+    let name = source.name();
     let since = i128::from(arrival.0) - offset;
-    let behind = since.rem_euclid(SECOND);
-    if behind < LATE_NS {
-        return Err(format!("arrived {} ms after a TIM-TP: it may belong to the pulse before", behind / MS));
+    let (seconds, part) = (since.div_euclid(SECOND), since.rem_euclid(SECOND));
+    match source.naming() {
+        Naming::Announces if part < LATE_NS => {
+            Err(format!("arrived {} ms after a {name}: it may belong to the pulse before", part / MS))
+        }
+        Naming::Announces => Ok(Vote { source, second: second(seconds), lag: None }),
+        Naming::Confirms => {
+            let lag = SECOND - part;
+            if !LAG_NS.contains(&lag) {
+                return Err(format!("{name} comes {} ms after the edge, near a whole second", lag / MS));
+            }
+            Ok(Vote { source, second: second(seconds + 1), lag: Some(lag) })
+        }
+        Naming::Follows => {
+            let behind = since + FOLLOWS_NS;
+            let part = behind.rem_euclid(SECOND);
+            if part > FOLLOWS_NS + LATE_NS {
+                return Err(format!(
+                    "arrived {} ms after an {name}, too far from a pulse",
+                    (part - FOLLOWS_NS) / MS
+                ));
+            }
+            Ok(Vote { source, second: second(behind.div_euclid(SECOND)), lag: None })
+        }
     }
-    Ok(second(since.div_euclid(SECOND)))
-}
-
-/// The second, and how long after the edge RMC confirms it.
-fn by_rmc(arrival: HostNanos, offset: i128) -> Result<(GpsSecond, i128), String> {
-    let since = i128::from(arrival.0) - offset;
-    let lag = SECOND - since.rem_euclid(SECOND);
-    if !LAG_NS.contains(&lag) {
-        return Err(format!("RMC comes {} ms after the edge, near a whole second", lag / MS));
-    }
-    Ok((second(since.div_euclid(SECOND) + 1), lag))
 }
 
 /// Host times and GPS seconds are of 64 bits, so this fits but for recordings of nonsense.
@@ -135,6 +195,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::events::TimeScale;
 
     const FIRST: i64 = 1_400_000_000;
 
@@ -172,13 +233,19 @@ mod tests {
         }
 
         fn say(&mut self, ms: i64, source: TimeSource, second: i64, qerr_ps: Option<i32>) {
-            let message = TimeMessage { source, second: GpsSecond(second), trust: Trust::Locked, qerr_ps };
+            let message = TimeMessage {
+                source,
+                second: GpsSecond(second),
+                trust: Trust::Locked,
+                qerr_ps,
+                scale: TimeScale::Utc,
+            };
             self.events.push(Stamped { at: at(ms), event: ReferenceEvent::Time(message) });
             self.events.sort_by_key(|event| event.at);
         }
 
         fn label(&self, ms: i64) -> Result<i64, String> {
-            SecondLabels::new(&self.events).label(at(ms)).map(|second| second.0)
+            SecondLabels::new(&self.events, false).label(at(ms)).map(|second| second.0)
         }
     }
 
@@ -261,12 +328,16 @@ mod tests {
         bench.events.remove(5);
         bench.say(1, TimeSource::UbxTimTp, FIRST + 1, Some(1));
         bench.say(2, TimeSource::UbxTimTp, FIRST + 2, Some(2));
-        let labels = SecondLabels::new(&bench.events);
+        let labels = SecondLabels::new(&bench.events, false);
         assert_eq!(labels.qerr_ps(GpsSecond(FIRST)), None, "its message is missing");
         assert_eq!(labels.qerr_ps(GpsSecond(FIRST + 1)), Some(1), "said twice");
         assert_eq!(labels.qerr_ps(GpsSecond(FIRST + 3)), Some(3));
         bench.say(3, TimeSource::UbxTimTp, FIRST + 3, Some(4));
-        assert_eq!(SecondLabels::new(&bench.events).qerr_ps(GpsSecond(FIRST + 3)), None, "two that disagree");
+        assert_eq!(
+            SecondLabels::new(&bench.events, false).qerr_ps(GpsSecond(FIRST + 3)),
+            None,
+            "two that disagree"
+        );
     }
 
     proptest! {
@@ -297,11 +368,11 @@ mod tests {
             let mut bench = Bench { events: Vec::new() };
             for (at, second) in events {
                 let source = if at % 2 == 0 { TimeSource::NmeaRmc } else { TimeSource::UbxTimTp };
-                let message = TimeMessage { source, second: GpsSecond(second), trust: Trust::Locked, qerr_ps: None };
+                let message = TimeMessage { source, second: GpsSecond(second), trust: Trust::Locked, qerr_ps: None, scale: TimeScale::Utc };
                 bench.events.push(Stamped { at: HostNanos(at), event: ReferenceEvent::Time(message) });
             }
             bench.events.sort_by_key(|event| event.at);
-            let _any = SecondLabels::new(&bench.events).label(HostNanos(arrival));
+            let _any = SecondLabels::new(&bench.events, false).label(HostNanos(arrival));
         }
     }
 }

@@ -8,6 +8,7 @@ mod absence_tests;
 pub mod anchor;
 pub mod captures;
 pub mod class;
+pub mod compare;
 pub mod ctime;
 pub mod disturbance;
 pub mod edge;
@@ -24,9 +25,14 @@ pub mod path;
 pub mod placement;
 #[cfg(test)]
 mod properties;
+pub mod published;
 pub mod rate;
 pub mod reference;
+#[cfg(test)]
+mod reference_faults;
 pub mod row;
+pub mod samples;
+pub mod sawtooth;
 pub mod seconds;
 pub mod session;
 #[cfg(test)]

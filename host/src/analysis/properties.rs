@@ -13,7 +13,7 @@ use super::seconds::recorded;
 use super::synthetic::Scene;
 use crate::events::{
     BoardEvent, Burst, IntervalChannel, IntervalEvent, IntervalStamp, Recording, ReferenceEvent, RigEvent,
-    Stamped, TimeMessage, TimeSource, Trust,
+    Stamped, TimeMessage, TimeScale, TimeSource, Trust,
 };
 use crate::units::{GpsSecond, HostNanos, Picos};
 
@@ -82,10 +82,10 @@ proptest! {
         let whole = super::analyse(&record, &recording, &reference);
         let analysis = whole.edge.as_ref().expect("edges were measured");
         sound(analysis);
-        for (_, text) in crate::report::files(&record, &whole) {
+        for (_, text) in crate::report::testing::texts(&record, &whole) {
             prop_assert!(!text.contains("-0.000,") && text.ends_with('\n'));
         }
-        let table = crate::report::terminal::table(&record, &whole, &[], std::path::Path::new("x"));
+        let table = crate::report::terminal::table(&record, &whole, &[], (std::path::Path::new("x"), &[]));
         prop_assert!(table.contains("verdict"));
     }
 
@@ -256,7 +256,13 @@ fn reference_event() -> impl Strategy<Value = ReferenceEvent> {
         1 => Just(Trust::NotStated)
     ];
     (source, second, trust, option::of(any::<i32>())).prop_map(|(source, second, trust, qerr_ps)| {
-        ReferenceEvent::Time(TimeMessage { source, second: GpsSecond(second), trust, qerr_ps })
+        ReferenceEvent::Time(TimeMessage {
+            source,
+            second: GpsSecond(second),
+            trust,
+            qerr_ps,
+            scale: TimeScale::Gps,
+        })
     })
 }
 

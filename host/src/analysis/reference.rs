@@ -3,17 +3,32 @@
 //! A receiver tells of a loss too late, so each loss counts from `guard` seconds before it; and it needs `settle` seconds
 //! after lock was regained. A message counts for the second that it names, not for its arrival, but for one that is
 //! unlocked and names a second that cannot be: that one counts for the second which the host's clock says. One source
-//! that denies a lock outweighs another that claims it, and ZDA, which has no validity field, never claims one.
+//! that denies a lock outweighs another that claims it, and what has no validity field, as ZDA, never claims one. What a
+//! reference says of its own state without naming a second counts for the second at which it arrives; a pulse that is
+//! further off than the bench file's limit by its own account is refused whatever else is said.
 
 use std::collections::BTreeMap;
 
-use crate::events::{ReferenceEvent, Stamped, Trust};
+use crate::events::{ReferenceEvent, Stamped, StateMessage, StateSource, TimeSource, Trust};
 use crate::units::{GpsSecond, HostNanos, Nanos};
 
-mod consistency;
+pub(super) mod consistency;
 
 /// More seconds than this between two messages are a loss.
 const GAP_S: i64 = 3;
+/// Nobody reads more notes.
+const MOST_NOTES: usize = 20;
+
+/// What makes a reference good enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demands {
+    /// Seconds after lock was regained for which it is not trusted yet.
+    pub settle_s: u32,
+    /// Seconds before each loss that are not trusted either.
+    pub guard_s: u32,
+    /// Largest distance of its pulse from the satellites' time, in nanoseconds.
+    pub max_offset_ns: u32,
+}
 
 /// What the reference was worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,13 +75,9 @@ impl ReferenceTimeline {
     /// the reference, a capture or the end of a window: a reference that had fallen silent by then was lost. That a
     /// recording ends is no loss.
     #[must_use]
-    pub fn new(
-        events: &[Stamped<ReferenceEvent>],
-        covered_until: HostNanos,
-        settle_s: u32,
-        guard_s: u32,
-    ) -> Self {
-        let mut words = words(events);
+    pub fn new(events: &[Stamped<ReferenceEvent>], covered_until: HostNanos, demands: Demands) -> Self {
+        let mut words = words(events, demands.max_offset_ns);
+        mark_corrections(&mut words, events);
         mark_gaps(&mut words);
         mark_silence(&mut words, events, covered_until);
         let mut timeline = Self { states: BTreeMap::new() };
@@ -81,7 +92,7 @@ impl ReferenceTimeline {
         }
         for state in [ReferenceState::Holdover, ReferenceState::Settling, ReferenceState::Unlocked] {
             for loss in &losses {
-                timeline.paint_loss(loss, state, i64::from(settle_s), i64::from(guard_s));
+                timeline.paint_loss(loss, state, i64::from(demands.settle_s), i64::from(demands.guard_s));
             }
         }
         timeline
@@ -177,7 +188,7 @@ fn losses(words: &BTreeMap<GpsSecond, Word>) -> Vec<Loss> {
 }
 
 /// What is said of each second.
-fn words(events: &[Stamped<ReferenceEvent>]) -> BTreeMap<GpsSecond, Word> {
+fn words(events: &[Stamped<ReferenceEvent>], max_offset_ns: u32) -> BTreeMap<GpsSecond, Word> {
     let mut words: BTreeMap<GpsSecond, Word> = BTreeMap::new();
     let mut say = |second, word: Word| {
         let known = words.entry(second).or_insert(Word::Locked);
@@ -186,8 +197,13 @@ fn words(events: &[Stamped<ReferenceEvent>]) -> BTreeMap<GpsSecond, Word> {
         }
     };
     let clock = consistency::HostClock::new(events);
+    let mut wrong_epoch: BTreeMap<TimeSource, &str> = BTreeMap::new();
     for Stamped { at, event } in events {
         match event {
+            ReferenceEvent::Time(message) if wrong_epoch.contains_key(&message.source) => {
+                let second = clock.second(None, *at).unwrap_or(message.second);
+                say(second, Word::Unlocked(wrong_epoch[&message.source].to_owned()));
+            }
             ReferenceEvent::Time(message) => match message.trust {
                 Trust::Locked => say(message.second, Word::Locked),
                 Trust::Holdover => say(message.second, Word::Holdover),
@@ -200,17 +216,97 @@ fn words(events: &[Stamped<ReferenceEvent>]) -> BTreeMap<GpsSecond, Word> {
             ReferenceEvent::Void { source } => {
                 let reason = format!("{} says that the receiver knows no time", source.name());
                 clock
-                    .second(*source, *at)
+                    .second(Some(*source), *at)
                     .into_iter()
                     .for_each(|second| say(second, Word::Unlocked(reason.clone())));
             }
-            ReferenceEvent::Refused { .. } => {}
+            ReferenceEvent::State(state) => {
+                if let (Some(second), Some(word)) =
+                    (clock.second(None, *at), state_word(state, max_offset_ns))
+                {
+                    say(second, word);
+                }
+            }
+            ReferenceEvent::WrongEpoch(wrong) if !wrong.corrected => {
+                wrong_epoch.insert(wrong.source, &wrong.words);
+            }
+            ReferenceEvent::WrongEpoch(_) | ReferenceEvent::Leap(_) | ReferenceEvent::Refused { .. } => {}
         }
     }
     for (second, reason) in consistency::contradictions(events) {
         say(second, Word::Unlocked(reason));
     }
     words
+}
+
+/// What a reference's own account comes to; none if it neither claims nor denies a lock.
+fn state_word(state: &StateMessage, max_offset_ns: u32) -> Option<Word> {
+    let name = state.source.name();
+    let limit_ps = u64::from(max_offset_ns) * 1000;
+    if let Some(offset) = state.offset_ps.filter(|offset| offset.unsigned_abs() > limit_ps) {
+        let ns = offset as f64 / 1000.0;
+        return Some(Word::Unlocked(format!(
+            "by {name} its pulse is off by {ns:.1} ns or up to that, more than max-offset-ns = {max_offset_ns}"
+        )));
+    }
+    match state.trust {
+        Trust::Locked => Some(Word::Locked),
+        Trust::Holdover => Some(Word::Holdover),
+        Trust::Unlocked => Some(Word::Unlocked(format!("{name}: {}", state.words))),
+        Trust::NotStated => None,
+    }
+}
+
+/// What was named before the UTC offset was corrected was wrong, all of it.
+fn mark_corrections(words: &mut BTreeMap<GpsSecond, Word>, events: &[Stamped<ReferenceEvent>]) {
+    for step in consistency::lasting_steps(events) {
+        let before: Vec<_> = words.range(..=step.expected).map(|(&second, _)| second).collect();
+        before.into_iter().for_each(|second| drop(words.insert(second, Word::Unlocked(step.reason.clone()))));
+    }
+}
+
+/// What is worth saying of the reference beside the ledger: leap seconds, dates, antennas; each once.
+#[must_use]
+pub fn notes(events: &[Stamped<ReferenceEvent>]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut say = |note: String| {
+        if notes.len() < MOST_NOTES && !notes.contains(&note) {
+            notes.push(note);
+        }
+    };
+    let mut differences: BTreeMap<&str, i16> = BTreeMap::new();
+    for event in events {
+        match &event.event {
+            ReferenceEvent::State(state)
+                if state.trust == Trust::NotStated
+                    && state.source != StateSource::UbxTimeAccuracy
+                    && !state.words.is_empty() =>
+            {
+                say(format!("{}: {}", state.source.name(), state.words));
+            }
+            ReferenceEvent::WrongEpoch(wrong) => say(wrong.words.clone()),
+            ReferenceEvent::Leap(leap) => {
+                let place = leap.at.map_or(String::new(), |at| format!(", GPS second {}", at.0));
+                match leap.change {
+                    Some(change) if change > 0 => {
+                        say(format!("{}: a leap second is inserted{place}", leap.source))
+                    }
+                    Some(change) if change < 0 => {
+                        say(format!("{}: a second is left out{place}", leap.source))
+                    }
+                    _ => {}
+                }
+                if let Some(now) = leap.gps_minus_utc
+                    && let Some(before) = differences.insert(leap.source, now).filter(|before| *before != now)
+                {
+                    say(format!("{}: GPST - UTC changed from {before} to {now} s", leap.source));
+                }
+            }
+            _ => {}
+        }
+    }
+    consistency::lasting_steps(events).into_iter().for_each(|step| say(step.reason));
+    notes
 }
 
 /// Where messages are missing for longer than a hiccup, the lock is lost from the last one on.
@@ -232,8 +328,9 @@ fn mark_silence(
 ) {
     let vouching = |event: &&Stamped<ReferenceEvent>| match &event.event {
         ReferenceEvent::Time(message) => message.trust != Trust::NotStated,
+        ReferenceEvent::State(state) => state.trust != Trust::NotStated,
         ReferenceEvent::Void { .. } => true,
-        ReferenceEvent::Refused { .. } => false,
+        ReferenceEvent::Leap(_) | ReferenceEvent::WrongEpoch(_) | ReferenceEvent::Refused { .. } => false,
     };
     let last = events.iter().rev().find(vouching);
     if let (Some(last), Some((&second, _))) = (last, words.last_key_value())

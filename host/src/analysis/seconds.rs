@@ -6,10 +6,10 @@ use ppsrig_wire::FromBoard;
 
 use super::class::Class;
 use super::label::{SECOND_RULE, SecondLabels};
-use super::reference::{ReferenceState, ReferenceTimeline};
+use super::reference::{Demands, ReferenceState, ReferenceTimeline, notes};
 use crate::events::{BoardEvent, Recording, RigEvent};
 use crate::plan::RunRecord;
-use crate::units::{GpsSecond, HostNanos, NS_PER_S, Nanos};
+use crate::units::{GpsSecond, HostNanos, LEAP_TABLE_END, NS_PER_S, Nanos};
 
 /// The reference, as far as the analysis needs it.
 pub trait Reference {
@@ -28,6 +28,11 @@ pub trait Reference {
 
     /// The rule behind [`Reference::label`], as a sentence for the report.
     fn rule(&self) -> String;
+
+    /// What is worth saying of it beside the ledger.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// In place of the reference, where edges have nothing to do with its pulse: seconds are counted from the first capture of
@@ -67,20 +72,22 @@ impl Reference for Unaligned {
 pub struct Recorded {
     labels: SecondLabels,
     timeline: ReferenceTimeline,
+    notes: Vec<String>,
 }
 
 /// What a recording says of its reference.
 #[must_use]
 pub fn recorded(record: &RunRecord, recording: &Recording) -> Recorded {
     let reference = &record.bench.reference;
+    let demands = Demands {
+        settle_s: reference.settle_s,
+        guard_s: reference.guard_s,
+        max_offset_ns: reference.max_offset_ns,
+    };
     Recorded {
-        labels: SecondLabels::new(&recording.reference),
-        timeline: ReferenceTimeline::new(
-            &recording.reference,
-            needed_until(recording),
-            reference.settle_s,
-            reference.guard_s,
-        ),
+        labels: SecondLabels::new(&recording.reference, reference.is_disciplined()),
+        timeline: ReferenceTimeline::new(&recording.reference, needed_until(recording), demands),
+        notes: notes(&recording.reference),
     }
 }
 
@@ -118,10 +125,42 @@ impl Reference for Recorded {
         self.labels.qerr_ps(second)
     }
 
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
     fn rule(&self) -> String {
         format!(
             "{SECOND_RULE}; a burst starts on the pulse after its arming, and its captures have to agree; edges of the \
              measurement follow from the preamble's by counter differences"
         )
+    }
+}
+
+/// What a run of this day (year-month-day, or a time that begins with it) has to say of the table of leap seconds, if it is
+/// past its end.
+#[must_use]
+pub fn past_leap_table(utc: &str) -> Option<String> {
+    let day = utc
+        .get(..LEAP_TABLE_END.len())
+        .filter(|day| day.starts_with(|first: char| first.is_ascii_digit()))?;
+    (day > LEAP_TABLE_END).then(|| {
+        format!(
+            "the table of leap seconds is complete up to {LEAP_TABLE_END} only, and the run is of {day}: if a leap second has \
+             come since, every second that UTC messages name is off by one; a newer ppsrig knows"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_past_the_end_of_the_table_of_leap_seconds_says_so() {
+        assert_eq!(past_leap_table("2026-12-28T23:59:59Z"), None);
+        assert_eq!(past_leap_table("2026-11-30T21:00:00Z"), None);
+        assert!(past_leap_table("2026-12-29T00:00:00Z").unwrap().contains("complete up to 2026-12-28"));
+        assert_eq!(past_leap_table("unknown time"), None);
     }
 }

@@ -133,6 +133,49 @@ fn delay_ps<'a>(readings: impl Iterator<Item = &'a Stamped<IntervalEvent>>) -> O
     stamps.take(BESIDE_RETURN).min()
 }
 
+/// What is worth saying of the interval counter beside the ledger.
+#[must_use]
+pub fn notes(recording: &Recording) -> Vec<String> {
+    let mut notes = Vec::new();
+    let trusted = trusted(recording);
+    let readings = |events: &[Stamped<IntervalEvent>]| {
+        let is_reading = |event: &&Stamped<IntervalEvent>| {
+            matches!(event.event, IntervalEvent::Stamp(_) | IntervalEvent::Interval(_))
+        };
+        events.iter().filter(is_reading).count()
+    };
+    if let Some(broke) = recording.interval.get(trusted.len()) {
+        let what = match broke.event {
+            IntervalEvent::Restarted => "its time scale began anew",
+            _ => "it lost its own reference (10 MHz)",
+        };
+        let after = readings(&recording.interval[trusted.len()..]);
+        notes.push(format!(
+            "{what} after {} readings; the {after} behind that count for nothing",
+            readings(trusted)
+        ));
+    }
+    let missed: u64 = trusted
+        .iter()
+        .map(|event| match event.event {
+            IntervalEvent::Missed { edges, .. } => u64::from(edges),
+            _ => 0,
+        })
+        .sum();
+    if missed > 0 {
+        notes.push(format!("it counted {missed} edges that it did not report"));
+    }
+    let refused = recording.interval.iter().filter_map(|event| match &event.event {
+        IntervalEvent::Refused { reason } => Some(reason),
+        _ => None,
+    });
+    let refused: Vec<_> = refused.collect();
+    if let [first, ..] = refused[..] {
+        notes.push(format!("{} of its lines are no readings, the first {first}", refused.len()));
+    }
+    notes
+}
+
 /// Finds each edge's stamps. `offset_ps` is the interval counter's scale minus GPST once it is known, and is found here
 /// when it is not and the edges are far enough apart.
 pub fn find(

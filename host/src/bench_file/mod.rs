@@ -168,6 +168,34 @@ pub struct Reference {
     /// Seconds before each loss of lock that are not trusted either.
     #[serde(default = "default_guard")]
     pub guard_s: u32,
+    /// Largest distance of its pulse from the satellites' time by its own account, in nanoseconds.
+    #[serde(default = "default_max_offset")]
+    pub max_offset_ns: u32,
+    /// What happens to dates whose week number rolled over.
+    #[serde(default)]
+    pub week_rollover: WeekRollover,
+    /// Whether its pulse is that of a disciplined oscillator: the receiver's quantisation error is then none of it.
+    #[serde(default)]
+    pub disciplined: bool,
+}
+
+impl Reference {
+    /// Whether quantisation errors say nothing about the pulse that is wired: a GPSDO's, or declared.
+    #[must_use]
+    pub const fn is_disciplined(&self) -> bool {
+        self.disciplined || matches!(self.driver, ReferenceDriver::HpScpi | ReferenceDriver::Jackson)
+    }
+}
+
+/// What happens to dates that are 1024 weeks off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeekRollover {
+    /// They are named, and the reference is not believed.
+    #[default]
+    Refuse,
+    /// They are named, and set right.
+    Correct,
 }
 
 /// What a reference speaks.
@@ -178,6 +206,12 @@ pub enum ReferenceDriver {
     Nmea,
     /// u-blox UBX with TIM-TP, NMEA between the frames.
     Ubx,
+    /// Trimble TSIP: 8F-AB with 8F-AC, or A1-00.
+    Tsip,
+    /// HP 58503A, Z3801A: asked for their time code in SCPI.
+    HpScpi,
+    /// Jackson Labs: NMEA, and asked for their state in SCPI.
+    Jackson,
 }
 
 /// The bench's interval counter. Channel A: the edge; channel B: the reference's PPS, or the echo, as wired.
@@ -206,6 +240,14 @@ pub struct IntervalCounter {
     /// Whether it states a half-width for each reading, which then counts instead.
     #[serde(default)]
     pub states_half_width: bool,
+}
+
+impl IntervalCounter {
+    /// Whether it is the reference receiver itself, which stamps edges on the port that the reference has.
+    #[must_use]
+    pub fn is_reference(&self, reference: &Reference) -> bool {
+        self.driver == IntervalCounterDriver::TimTm2 && self.port == reference.port
+    }
 }
 
 /// What is wired to what, and how long the wires are.
@@ -307,6 +349,10 @@ const fn default_guard() -> u32 {
 
 const fn default_channels() -> [char; 2] {
     ['A', 'B']
+}
+
+const fn default_max_offset() -> u32 {
+    1000
 }
 
 const fn default_ticc_uncertainty() -> u64 {

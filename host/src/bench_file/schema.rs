@@ -13,7 +13,7 @@ use super::section::{Found, Section, Source, flag, integer, name, text, texts};
 use super::{
     BenchFile, Board, BringUp, CommandBy, Dtr, EdgeName, EdgeTiming, Generator, GeneratorDriver,
     IntervalCounter, IntervalCounterDriver, Level, Limits, Line, Port, Problem, Reference, ReferenceDriver,
-    SerialSignal, Wiring,
+    SerialSignal, WeekRollover, Wiring,
 };
 use crate::units::Hertz;
 
@@ -25,9 +25,11 @@ const WIDTH_MS: RangeInclusive<i64> = 1..=999;
 const MILLIVOLTS: RangeInclusive<i64> = -20_000..=20_000;
 const LEAST_SWING_MV: i32 = 100;
 /// Edges are labelled by the arrival of their records, which a larger offset would move to another second.
-const OFFSET_NS: RangeInclusive<i64> = 0..=10_000_000;
+const TRAIN_OFFSET_NS: RangeInclusive<i64> = 0..=10_000_000;
 /// Up to a day: nobody waits longer for a receiver to settle.
 const SECONDS: RangeInclusive<i64> = 0..=86_400;
+/// Up to a second: further off a pulse begins another one.
+const OFFSET_NS: RangeInclusive<i64> = 1..=1_000_000_000;
 const EDGES: RangeInclusive<i64> = 0..=u32::MAX as i64;
 /// Up to a second.
 const UNCERTAINTY_PS: RangeInclusive<i64> = 0..=1_000_000_000_000;
@@ -48,6 +50,8 @@ struct Ties {
     /// A value with `@run` in it.
     in_run: Vec<usize>,
     echo: Option<Found<bool>>,
+    /// The interval counter is a receiver, which may be the reference.
+    marks_by_reference: bool,
 }
 
 /// Reads a bench from its text. `exists` tells whether a file that it names is there.
@@ -164,7 +168,7 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
             |kind| kind.timing() == EdgeTiming::OnPulse,
             "starts on no pulse that an offset could count from",
         )?;
-        integer(OFFSET_NS)(value)
+        integer(TRAIN_OFFSET_NS)(value)
     });
     let is_serial = |kind| kind == GeneratorDriver::SerialLine;
     let signals: Vec<_> = SerialSignal::ALL.iter().map(|signal| (signal.name(), *signal)).collect();
@@ -196,13 +200,23 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
 }
 
 fn reference(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> Option<Reference> {
-    let drivers = name(&[("nmea", ReferenceDriver::Nmea), ("ubx", ReferenceDriver::Ubx)]);
-    let driver = section.required("driver", "nmea or ubx", drivers);
+    let drivers = name(&[
+        ("nmea", ReferenceDriver::Nmea),
+        ("ubx", ReferenceDriver::Ubx),
+        ("tsip", ReferenceDriver::Tsip),
+        ("hp-scpi", ReferenceDriver::HpScpi),
+        ("jackson", ReferenceDriver::Jackson),
+    ]);
+    let driver = section.required("driver", "nmea, ubx, tsip, hp-scpi or jackson", drivers);
     let port = port(section, "port", "reference", place, ties);
     let (line, dtr) = line_and_dtr(section, ("line", "dtr"), port.as_deref());
     let baud = section.optional("baud", integer(BAUD));
     let settle_s = section.optional("settle-s", integer(SECONDS));
     let guard_s = section.optional("guard-s", integer(SECONDS));
+    let max_offset_ns = section.optional("max-offset-ns", integer(OFFSET_NS));
+    let rollovers = name(&[("refuse", WeekRollover::Refuse), ("correct", WeekRollover::Correct)]);
+    let week_rollover = section.optional("week-rollover", rollovers);
+    let disciplined = section.optional("disciplined", flag);
     Some(Reference {
         driver: driver?.value,
         port: port?,
@@ -211,6 +225,9 @@ fn reference(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
         dtr,
         settle_s: settle_s.map_or(super::default_settle(), |found| found.value),
         guard_s: guard_s.map_or(super::default_guard(), |found| found.value),
+        max_offset_ns: max_offset_ns.map_or(super::default_max_offset(), |found| found.value),
+        week_rollover: or_default(week_rollover),
+        disciplined: or_default(disciplined),
     })
 }
 
@@ -226,6 +243,7 @@ fn interval_counter(
     let (line, dtr) = line_and_dtr(section, ("line", "dtr"), port.as_deref());
     let baud = section.optional("baud", integer(BAUD));
     let driver = driver?.value;
+    ties.marks_by_reference = driver == IntervalCounterDriver::TimTm2;
     // What one reading of another instrument is worth depends on its inputs' noise: nobody but its owner can say.
     let uncertainty_ps = match driver {
         IntervalCounterDriver::Ticc => section
@@ -387,7 +405,11 @@ fn line_and_dtr(
 
 fn check_ties(source: &mut Source<'_>, ties: &Ties, has_counter: bool, has_bring_up: bool) {
     for (index, (table, found)) in ties.ports.iter().enumerate() {
-        if let Some((other, _)) = ties.ports[..index].iter().find(|(_, other)| other.value == found.value) {
+        let taken = ties.ports[..index].iter().find(|(_, other)| other.value == found.value);
+        // A receiver's time marks come on the port of its other messages.
+        let shared =
+            |other: &str| ties.marks_by_reference && (other, *table) == ("reference", "interval-counter");
+        if let Some((other, _)) = taken.filter(|(other, _)| !shared(other)) {
             source
                 .report(found.line, format!("[{table}] port `{}` is that of [{other}] already", found.value));
         }

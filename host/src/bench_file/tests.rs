@@ -35,6 +35,9 @@ line = "8n2"
 dtr = "off"
 settle-s = 11
 guard-s = 22
+max-offset-ns = 500
+week-rollover = "correct"
+disciplined = true
 [interval-counter]
 driver = "ticc"
 port = "@run/ticc.tty"
@@ -169,7 +172,7 @@ paired-min-percent = 101
         "7: [board] `cpu-hz`: 0 is not between 1000 and 10000000000",
         "8: [board] `image`: a path is empty",
         "9: unknown table `genrator`; did you mean `generator`?",
-        "11: [reference] `driver`: unknown `ubx2`; did you mean `ubx`? known: nmea, ubx",
+        "11: [reference] `driver`: unknown `ubx2`; did you mean `ubx`? known: nmea, ubx, tsip, hp-scpi, jackson",
         "12: `@run` is a new folder for each run, and there is no [bring-up] that would put anything into it",
         "13: [reference] `settle-s`: -1 is not between 0 and 86400",
         "15: [wiring] `echo` is wired to an interval counter, and there is no [interval-counter]",

@@ -8,9 +8,10 @@ use thiserror::Error;
 
 use super::check::contradiction;
 use super::{Instrument, names};
-use crate::bench_file::{IntervalCounterDriver, ReferenceDriver};
+use crate::bench_file::{EdgeName, IntervalCounterDriver, ReferenceDriver, WeekRollover};
 use crate::events::absence::absences_of;
 use crate::events::{PortOwner, Recording, RigEvent, Stamped};
+use crate::formats::calendar::{self, HostClock};
 use crate::formats::interval_counter::IntervalCounterDecoder;
 use crate::formats::link::LinkDecoder;
 use crate::formats::raw_log::{self, Direction, RawLog, RawLogError, RawRecord};
@@ -124,6 +125,7 @@ pub fn read(dir: &Path) -> Result<Contents, ReadError> {
             Err(source) => return Err(ReadError::File { path, source }),
         }
     }
+    contents.examine_dates();
     Ok(contents)
 }
 
@@ -149,7 +151,10 @@ impl Contents {
     /// has an interval counter.
     fn needs(&self, instrument: Instrument) -> bool {
         let edges = |record: &RunRecord| record.plan.measure.contains(&Measurement::Edge);
-        let has_counter = |record: &RunRecord| record.bench.interval_counter.is_some();
+        let has_counter = |record: &RunRecord| {
+            let counter = record.bench.interval_counter.as_ref();
+            counter.is_some_and(|counter| !counter.is_reference(&record.bench.reference))
+        };
         match instrument {
             Instrument::Link | Instrument::Rig => true,
             Instrument::IntervalCounter => {
@@ -181,7 +186,13 @@ impl Contents {
                 self.recording.board = decode(&log.records, &mut LinkDecoder::new(), LinkDecoder::push);
             }
             Instrument::Rig => self.recording.rig = rig_events(&log, path)?,
-            Instrument::Reference => self.take_reference(&log),
+            Instrument::Reference => {
+                self.take_reference(&log);
+                if self.reference_stamps_edges() {
+                    self.take_interval_counter(&log);
+                }
+            }
+            Instrument::IntervalCounter if self.reference_stamps_edges() => {}
             Instrument::IntervalCounter => self.take_interval_counter(&log),
             Instrument::Generator => {}
         }
@@ -190,13 +201,17 @@ impl Contents {
 
     /// What was sent to it decides what an answer means, so both directions are read.
     fn take_interval_counter(&mut self, log: &RawLog) {
-        let declared = self.record.as_ref().and_then(|record| record.bench.interval_counter.as_ref());
-        let (driver, channels) = declared
+        let bench = self.record.as_ref().map(|record| &record.bench);
+        let counter = bench.and_then(|bench| bench.interval_counter.as_ref());
+        let falling = bench.is_some_and(|bench| bench.generator.edge == EdgeName::Falling);
+        let (driver, channels) = counter
             .map_or((IntervalCounterDriver::Ticc, ['A', 'B']), |counter| (counter.driver, counter.channels));
-        for (index, part) in self.parts(log, PortOwner::IntervalCounter).into_iter().enumerate() {
-            let mut decoder = IntervalCounterDecoder::new(driver, channels);
+        let owner =
+            if self.reference_stamps_edges() { PortOwner::Reference } else { PortOwner::IntervalCounter };
+        for (index, part) in self.parts(log, owner).into_iter().enumerate() {
+            let mut decoder = IntervalCounterDecoder::new(driver, channels, falling);
             // The rest of a line would be a reading like any other, with digits missing.
-            let mut in_line = index > 0;
+            let mut in_line = index > 0 && driver != IntervalCounterDriver::TimTm2;
             for record in part {
                 match record.direction {
                     Direction::Tx => decoder.sent(&record.payload),
@@ -211,6 +226,14 @@ impl Contents {
         }
     }
 
+    /// Whether the reference's recording holds the interval counter's readings too.
+    fn reference_stamps_edges(&self) -> bool {
+        let bench = self.record.as_ref().map(|record| &record.bench);
+        bench.is_some_and(|bench| {
+            bench.interval_counter.as_ref().is_some_and(|counter| counter.is_reference(&bench.reference))
+        })
+    }
+
     fn take_reference(&mut self, log: &RawLog) {
         let driver =
             self.record.as_ref().map_or(ReferenceDriver::Ubx, |record| record.bench.reference.driver);
@@ -218,10 +241,31 @@ impl Contents {
             let mut decoder = match driver {
                 ReferenceDriver::Nmea => ReceiverDecoder::nmea(),
                 ReferenceDriver::Ubx => ReceiverDecoder::ubx(),
+                ReferenceDriver::Tsip => ReceiverDecoder::tsip(),
+                ReferenceDriver::HpScpi => ReceiverDecoder::hp_scpi(),
+                ReferenceDriver::Jackson => ReceiverDecoder::jackson(),
             };
-            self.recording.reference.extend(decode(part, &mut decoder, ReceiverDecoder::push));
-            self.recording.reference.extend(decoder.finish());
+            let events = &mut self.recording.reference;
+            for record in part {
+                match record.direction {
+                    Direction::Rx => events.extend(decoder.push(&record.payload, record.at)),
+                    Direction::Tx => decoder.sent(&record.payload),
+                    Direction::Did => {}
+                }
+            }
+            events.extend(decoder.finish());
         }
+    }
+
+    /// What the dates of the reference tell, once the host's clock is known.
+    fn examine_dates(&mut self) {
+        let host = self.recording.rig.iter().find_map(|event| match event.event {
+            RigEvent::HostClock { unix_s } => Some(HostClock { at: event.at, unix_s }),
+            _ => None,
+        });
+        let policy = self.record.as_ref().map(|record| record.bench.reference.week_rollover);
+        let correct = policy == Some(WeekRollover::Correct);
+        calendar::examine(&mut self.recording.reference, host, correct);
     }
 
     /// A recording in parts, between which the instrument's port was away: no message may be put together from what came

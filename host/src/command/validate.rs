@@ -119,6 +119,9 @@ fn reference(bench: &BenchFile) -> String {
     let driver = match reference.driver {
         ReferenceDriver::Nmea => "NMEA",
         ReferenceDriver::Ubx => "UBX with TIM-TP",
+        ReferenceDriver::Tsip => "TSIP",
+        ReferenceDriver::HpScpi => "HP SCPI",
+        ReferenceDriver::Jackson => "Jackson Labs",
     };
     let line = line(reference.line, reference.dtr);
     let (port, settle, guard) = (&reference.port, reference.settle_s, reference.guard_s);

@@ -1,14 +1,18 @@
-//! NMEA 0183 sentences that name a second: RMC, which says whether it can be trusted, and ZDA, which does not.
+//! NMEA 0183 sentences that name a second: RMC, which says whether it can be trusted, and ZDA, which does not; and GGA,
+//! which tells when there is no fix.
 //!
 //! Stricter than most parsers where a rig must be (a checksum is mandatory, dates must exist, nothing may follow the
 //! checksum) and laxer where real receivers are (second 60, a zone of `+00`, a mode field that older ones lack).
 
-use crate::events::{ReferenceEvent, TimeMessage, TimeSource, Trust};
+use crate::events::{ReferenceEvent, StateMessage, StateSource, TimeMessage, TimeScale, TimeSource, Trust};
 
 use super::utc::UtcTime;
 
 /// What is wrong with a sentence.
 type Fault = String;
+
+/// More fields than any sentence that is read here has; those beyond are not looked at.
+const FIELDS_MAX: usize = 20;
 
 /// What a sentence says, from its `$` up to and without its line end.
 ///
@@ -20,15 +24,21 @@ pub fn decode(sentence: &[u8]) -> Option<ReferenceEvent> {
         Ok(body) => body,
         Err(fault) => return refused(format!("{}: {fault}", kind(sentence))),
     };
-    let mut fields = body.split(',');
-    let address = fields.next().unwrap_or_default();
-    let fields: Vec<_> = fields.collect();
+    let (address, rest) = body.split_once(',').unwrap_or((body, ""));
     // Two letters of the talker, three of the kind; proprietary sentences are `P` and a maker's code.
-    let event = match address.get(2..).filter(|_| address.len() == 5 && !address.starts_with('P')) {
-        Some("RMC") => rmc(&fields),
-        Some("ZDA") => zda(&fields),
+    let kind = address.get(2..).filter(|_| address.len() == 5 && !address.starts_with('P'))?;
+    let decode: fn(&[&str]) -> Result<Option<ReferenceEvent>, Fault> = match kind {
+        "RMC" => rmc,
+        "ZDA" => zda,
+        "GGA" => gga,
         _ => return None,
     };
+    let (mut fields, mut count) = ([""; FIELDS_MAX], 0);
+    for (slot, field) in fields.iter_mut().zip(rest.split(',')) {
+        *slot = field;
+        count += 1;
+    }
+    let event = decode(&fields[..count]);
     event.unwrap_or_else(|fault| refused(format!("{address}: {fault}")))
 }
 
@@ -41,7 +51,7 @@ fn kind(sentence: &[u8]) -> String {
 }
 
 /// What stands between `$` and `*`, if the checksum is there, is right, and ends the sentence.
-fn checked_body(sentence: &[u8]) -> Result<&str, Fault> {
+pub(super) fn checked_body(sentence: &[u8]) -> Result<&str, Fault> {
     let text = std::str::from_utf8(sentence).map_err(|_| "not ASCII")?;
     let inner = text.strip_prefix('$').ok_or("does not begin with $")?;
     let (body, stated) = inner.rsplit_once('*').ok_or("no checksum")?;
@@ -77,6 +87,20 @@ fn rmc(fields: &[&str]) -> Result<Option<ReferenceEvent>, Fault> {
     // GPS time begins in 1980.
     let century = if year >= 80 { 1900 } else { 2000 };
     message(source, trust, field(0), (i16::from(year) + century, month, day))
+}
+
+/// `time,lat,N,lon,E,quality,satellites,...`. It names no date, so no second: only that there is no fix counts.
+fn gga(fields: &[&str]) -> Result<Option<ReferenceEvent>, Fault> {
+    let quality = fields.get(5).ok_or("fields are missing")?;
+    let (trust, words) = match *quality {
+        "" | "0" => (Trust::Unlocked, "there is no fix"),
+        "6" => (Trust::Holdover, "the fix is dead reckoning"),
+        "7" | "8" => (Trust::Unlocked, "the position is set by hand or simulated"),
+        "1" | "2" | "3" | "4" | "5" | "9" => return Ok(None),
+        other => return Err(format!("quality `{other}`")),
+    };
+    let (source, words) = (StateSource::NmeaGga, words.to_owned());
+    Ok(Some(ReferenceEvent::State(StateMessage { source, trust, offset_ps: None, words })))
 }
 
 /// `time,day,month,year,zone hours,zone minutes`
@@ -121,7 +145,13 @@ fn message(
     if fraction.bytes().any(|byte| byte != b'0') {
         return Ok(None);
     }
-    Ok(Some(ReferenceEvent::Time(TimeMessage { source, second: gps, trust, qerr_ps: None })))
+    Ok(Some(ReferenceEvent::Time(TimeMessage {
+        source,
+        second: gps,
+        trust,
+        qerr_ps: None,
+        scale: TimeScale::Utc,
+    })))
 }
 
 /// Three numbers of two digits each.
@@ -158,7 +188,8 @@ mod tests {
     }
 
     fn time(source: TimeSource, trust: Trust, second: i64) -> Option<ReferenceEvent> {
-        Some(ReferenceEvent::Time(TimeMessage { source, second: GpsSecond(second), trust, qerr_ps: None }))
+        let (second, scale) = (GpsSecond(second), TimeScale::Utc);
+        Some(ReferenceEvent::Time(TimeMessage { source, second, trust, qerr_ps: None, scale }))
     }
 
     fn refusal(sentence: &str) -> String {
@@ -233,6 +264,24 @@ mod tests {
     }
 
     #[test]
+    fn gga_tells_when_there_is_no_fix_and_else_nothing() {
+        let gga =
+            |quality: &str| said(&closed(&format!("GPGGA,005947.00,3715.66,N,12157.67,W,{quality},11,0.8")));
+        let trust = |quality: &str| match gga(quality) {
+            Some(ReferenceEvent::State(state)) => Some(state.trust),
+            None => None,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            ["", "0", "6", "8"].map(trust).map(Option::unwrap),
+            [Trust::Unlocked, Trust::Unlocked, Trust::Holdover, Trust::Unlocked]
+        );
+        assert_eq!(["1", "2", "4", "9"].map(trust), [None; 4]);
+        assert!(matches!(gga("x"), Some(ReferenceEvent::Refused { .. })));
+        assert!(refusal(&closed("GPGGA,005947.00,3715.66")).contains("missing"));
+    }
+
+    #[test]
     fn impossible_dates_and_times_are_refused() {
         for body in [
             "GPZDA,005947,31,02,2026,00,00",
@@ -295,7 +344,7 @@ mod tests {
         }
 
         #[test]
-        fn any_fields_are_read_without_a_panic(fields in "[0-9A-Z.,+*-]{0,60}", kind in "RMC|ZDA") {
+        fn any_fields_are_read_without_a_panic(fields in "[0-9A-Z.,+*-]{0,60}", kind in "RMC|ZDA|GGA") {
             let _any = said(&closed(&format!("GP{kind},{fields}")));
         }
 

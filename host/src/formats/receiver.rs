@@ -1,52 +1,110 @@
-//! What a GPS receiver sends, from bytes with arrival times to events: NMEA sentences, and UBX frames between them.
+//! What a reference sends, from bytes with arrival times to events: NMEA sentences, UBX frames between them, TSIP packets,
+//! or the lines of an instrument that answers commands.
 
 use crate::events::{ReferenceEvent, Stamped};
 use crate::units::HostNanos;
 
-use super::splitter::{Piece, Splitter};
-use super::{nmea, ubx};
+use super::gpsdo::{Family, GpsdoDecoder};
+use super::splitter::{Piece, Speech, Splitter};
+use super::{nmea, tsip, ubx};
 
-/// Decodes the bytes that come from a receiver.
+/// Decodes the bytes that come from a reference.
 #[derive(Debug)]
 pub struct ReceiverDecoder {
-    splitter: Splitter,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Speaks by itself.
+    Stream(Splitter),
+    /// Answers commands.
+    Answers(GpsdoDecoder),
 }
 
 impl ReceiverDecoder {
     /// For a receiver that speaks NMEA only: anything else is refused.
     #[must_use]
     pub const fn nmea() -> Self {
-        Self { splitter: Splitter::new(false) }
+        Self { kind: Kind::Stream(Splitter::new(Speech::Nmea)) }
     }
 
     /// For a u-blox receiver: UBX frames, and NMEA sentences between them.
     #[must_use]
     pub const fn ubx() -> Self {
-        Self { splitter: Splitter::new(true) }
+        Self { kind: Kind::Stream(Splitter::new(Speech::Ubx)) }
+    }
+
+    /// For a Trimble receiver: TSIP packets.
+    #[must_use]
+    pub const fn tsip() -> Self {
+        Self { kind: Kind::Stream(Splitter::new(Speech::Tsip)) }
+    }
+
+    /// For an HP 58503A, Z3801A or a kin of theirs: answers to commands.
+    #[must_use]
+    pub fn hp_scpi() -> Self {
+        Self { kind: Kind::Answers(GpsdoDecoder::new(Family::Hp)) }
+    }
+
+    /// For a Jackson Labs GPSDO: answers to commands, NMEA sentences and trace lines between them.
+    #[must_use]
+    pub fn jackson() -> Self {
+        Self { kind: Kind::Answers(GpsdoDecoder::new(Family::Jackson)) }
     }
 
     /// Takes bytes that arrived together, and returns what they completed. An event's time is that of its own last
     /// byte, also where something broken in front of it delayed the decision.
     pub fn push(&mut self, bytes: &[u8], at: HostNanos) -> Vec<Stamped<ReferenceEvent>> {
-        self.splitter.push(bytes, at).into_iter().filter_map(event).collect()
+        let mut events = Vec::new();
+        match &mut self.kind {
+            Kind::Stream(splitter) => splitter.push(bytes, at, &mut |at, piece| take(at, piece, &mut events)),
+            Kind::Answers(decoder) => decoder.push(bytes, at, &mut events),
+        }
+        events
+    }
+
+    /// Takes note of what was sent to the reference: an answer is told by its question.
+    pub fn sent(&mut self, bytes: &[u8]) {
+        if let Kind::Answers(decoder) = &mut self.kind {
+            decoder.sent(bytes);
+        }
+    }
+
+    /// Whether what was asked last has no answer yet.
+    #[must_use]
+    pub const fn awaits_answer(&self) -> bool {
+        match &self.kind {
+            Kind::Stream(_) => false,
+            Kind::Answers(decoder) => decoder.asked().is_some(),
+        }
     }
 
     /// The recording is over: what still waited for more bytes is decided.
     pub fn finish(&mut self) -> Vec<Stamped<ReferenceEvent>> {
-        self.splitter.finish().into_iter().filter_map(event).collect()
+        let mut events = Vec::new();
+        match &mut self.kind {
+            Kind::Stream(splitter) => splitter.finish(&mut |at, piece| take(at, piece, &mut events)),
+            Kind::Answers(decoder) => decoder.finish(&mut events),
+        }
+        events
     }
 }
 
-fn event(piece: Stamped<Piece>) -> Option<Stamped<ReferenceEvent>> {
-    let event = match piece.event {
-        Piece::Ubx(frame) => ubx::decode(&frame)?,
-        Piece::Sentence(sentence) => nmea::decode(&sentence)?,
-        Piece::Garbage { bytes, reason } => {
-            let plural = if bytes == 1 { "byte" } else { "bytes" };
-            ReferenceEvent::Refused { reason: format!("{bytes} {plural}: {reason}") }
-        }
-    };
-    Some(Stamped { at: piece.at, event })
+fn take(at: HostNanos, piece: Piece<'_>, events: &mut Vec<Stamped<ReferenceEvent>>) {
+    let mut say = |event| events.push(Stamped { at, event });
+    match piece {
+        Piece::Ubx(frame) => ubx::decode(frame, &mut say),
+        Piece::Sentence(sentence) => nmea::decode(sentence).into_iter().for_each(say),
+        Piece::Tsip(contents) => tsip::decode(contents, &mut say),
+        Piece::Garbage { bytes, reason } => say(refused(bytes, reason)),
+    }
+}
+
+/// Bytes that are nothing.
+pub(super) fn refused(bytes: usize, reason: &str) -> ReferenceEvent {
+    let plural = if bytes == 1 { "byte" } else { "bytes" };
+    ReferenceEvent::Refused { reason: format!("{bytes} {plural}: {reason}") }
 }
 
 #[cfg(test)]
@@ -54,7 +112,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::events::{TimeMessage, TimeSource, Trust};
+    use crate::events::{TimeMessage, TimeScale, TimeSource, Trust};
     use crate::units::GpsSecond;
 
     /// TIM-TP of a recorded u-blox M8T.
@@ -113,6 +171,7 @@ mod tests {
             second: TIM_TP_SECOND,
             trust: Trust::Locked,
             qerr_ps: Some(9862),
+            scale: TimeScale::Utc,
         };
         for read_size in [1, 2, 3, 7, 64, 1000] {
             let events = decoded(&bytes, read_size);

@@ -4,10 +4,12 @@
 //! that it is complete up to [`LEAP_TABLE_END`]). Behind its end the last difference is used on: a leap second that it
 //! does not know would show as a step of the reference by a second.
 
+use std::sync::LazyLock;
+
 use jiff::civil::Date;
 use thiserror::Error;
 
-use crate::units::GpsSecond;
+use crate::units::{GpsSecond, LEAP_TABLE_END};
 
 /// First months of UTC in which GPST - UTC is one second more than before; it was 0 on 1980-01-06.
 const LEAP_MONTHS: [(i16, i8); 18] = [
@@ -31,11 +33,10 @@ const LEAP_MONTHS: [(i16, i8); 18] = [
     (2017, 1),
 ];
 
-/// The day, year-month-day, up to which the table of leap seconds is known to be complete.
-pub const LEAP_TABLE_END: &str = "2026-12-28";
-
 const SECONDS_A_DAY: i64 = 86_400;
 const DAYS_A_WEEK: i64 = 7;
+/// 1980-01-06T00:00:00 UTC as Unix time.
+const GPS_EPOCH_UNIX_S: i64 = 315_964_800;
 const GPS_EPOCH: Date = Date::constant(1980, 1, 6);
 
 /// A date and time of day in UTC. Nothing is checked before [`UtcTime::gps_second`].
@@ -91,6 +92,18 @@ impl UtcTime {
     }
 }
 
+/// Seconds from 1980-01-06 on a scale of plain days of 86,400 s; none for a date or time that does not exist. Second 60 is
+/// taken as the one behind 59.
+#[must_use]
+pub fn plain_second(time: UtcTime) -> Option<i64> {
+    let date = Date::new(time.year, time.month, time.day).ok()?;
+    if time.hour > 23 || time.minute > 59 || time.second > 60 {
+        return None;
+    }
+    let of_day = i64::from(time.hour) * 3600 + i64::from(time.minute) * 60 + i64::from(time.second);
+    Some(days_since_epoch(date) * SECONDS_A_DAY + of_day)
+}
+
 /// The second on the GPS time scale of a week number and time of week that count UTC, as a u-blox pulse does whose time
 /// base is UTC. Second 60 has no number of its own there: it has that of the second behind it.
 #[must_use]
@@ -99,13 +112,75 @@ pub fn gps_second_of_utc_week(week: u16, second_of_week: i64) -> GpsSecond {
     GpsSecond(seconds + gps_minus_utc(seconds.div_euclid(SECONDS_A_DAY)))
 }
 
+/// The UTC time at which a second on the GPS time scale begins; none where no calendar of ours reaches.
+#[must_use]
+pub fn of_gps_second(second: GpsSecond) -> Option<UtcTime> {
+    // An inserted second belongs to the day before it, although the difference is the new one from then on.
+    let by = |difference: i64| second.0.checked_sub(difference);
+    let guess = by(gps_minus_utc(second.0.div_euclid(SECONDS_A_DAY)))?.div_euclid(SECONDS_A_DAY);
+    let mut day = guess - 1;
+    while day_start(day + 1)? <= second.0 {
+        day += 1;
+    }
+    let of_day = second.0 - day_start(day)?;
+    let date = GPS_EPOCH.checked_add(jiff::Span::new().try_days(day).ok()?).ok()?;
+    let inserted = of_day >= SECONDS_A_DAY;
+    let of_day = of_day.min(SECONDS_A_DAY - 1);
+    Some(UtcTime {
+        year: date.year(),
+        month: date.month(),
+        day: date.day(),
+        hour: (of_day / 3600) as u8,
+        minute: (of_day / 60 % 60) as u8,
+        second: (of_day % 60) as u8 + u8::from(inserted),
+    })
+}
+
+/// The GPS second at which a UTC day begins, given in days since 1980-01-06.
+fn day_start(day: i64) -> Option<i64> {
+    day.checked_mul(SECONDS_A_DAY)?.checked_add(gps_minus_utc(day))
+}
+
+/// The same calendar time so many weeks later: what a receiver would have said with the right week number, since it adds
+/// today's leap seconds whatever date it believes in.
+#[must_use]
+pub fn weeks_later(second: GpsSecond, weeks: i64) -> Option<GpsSecond> {
+    let day = of_gps_second(second)?;
+    let whole =
+        second.0.checked_sub(UtcTime { hour: 0, minute: 0, second: 0, ..day }.gps_second().ok()?.0)?;
+    let date = Date::new(day.year, day.month, day.day).ok()?;
+    let days = days_since_epoch(date).checked_add(weeks.checked_mul(DAYS_A_WEEK)?)?;
+    day_start(days)?.checked_add(whole).map(GpsSecond)
+}
+
+/// The GPS second of a Unix time.
+#[must_use]
+pub fn gps_second_of_unix(unix_s: i64) -> GpsSecond {
+    let utc = unix_s.saturating_sub(GPS_EPOCH_UNIX_S);
+    GpsSecond(utc.saturating_add(gps_minus_utc(utc.div_euclid(SECONDS_A_DAY))))
+}
+
+/// GPST - UTC at a GPS second, in seconds; within a minute of a change it may be that of the other side.
+#[must_use]
+pub fn gps_minus_utc_at(second: GpsSecond) -> i64 {
+    gps_minus_utc(second.0.div_euclid(SECONDS_A_DAY))
+}
+
+/// The leap seconds of the table that were inserted between two seconds, each as the second 23:59:60 itself.
+pub fn inserted_between(from: GpsSecond, to: GpsSecond) -> impl Iterator<Item = GpsSecond> {
+    let starts = LEAP_DAYS.iter().filter_map(|&day| day_start(day)).map(|start| GpsSecond(start - 1));
+    starts.filter(move |inserted| (from..=to).contains(inserted))
+}
+
 /// GPST - UTC in seconds on a day, given in days since 1980-01-06.
 fn gps_minus_utc(days: i64) -> i64 {
-    let started =
-        LEAP_MONTHS.iter().filter(|&&(year, month)| days_since_epoch(Date::constant(year, month, 1)) <= days);
     // At most 18.
-    started.count() as i64
+    LEAP_DAYS.partition_point(|&started| started <= days) as i64
 }
+
+/// The first days of [`LEAP_MONTHS`], in days since 1980-01-06.
+static LEAP_DAYS: LazyLock<[i64; LEAP_MONTHS.len()]> =
+    LazyLock::new(|| LEAP_MONTHS.map(|(year, month)| days_since_epoch(Date::constant(year, month, 1))));
 
 fn days_since_epoch(date: Date) -> i64 {
     let elapsed = date.duration_since(GPS_EPOCH);
@@ -172,6 +247,40 @@ mod tests {
         assert_eq!(gps_second_of_utc_week(1930, -1).0, before);
         assert_eq!(gps_second_of_utc_week(1930, 0).0, before + 2);
         let _the_last = gps_second_of_utc_week(u16::MAX, 604_800);
+    }
+
+    #[test]
+    fn gps_seconds_are_printed_as_utc_leap_seconds_included() {
+        for (year, month, day, hour, minute, second) in [
+            (2016, 12, 31, 23, 59, 59),
+            (2016, 12, 31, 23, 59, 60),
+            (2017, 1, 1, 0, 0, 0),
+            (1980, 1, 6, 0, 0, 0),
+            (1980, 1, 5, 23, 59, 59),
+            (2026, 11, 30, 12, 0, 1),
+        ] {
+            let utc = UtcTime { year, month, day, hour, minute, second };
+            assert_eq!(of_gps_second(utc.gps_second().unwrap()), Some(utc));
+        }
+        assert_eq!((of_gps_second(GpsSecond(i64::MAX)), of_gps_second(GpsSecond(i64::MIN))), (None, None));
+    }
+
+    #[test]
+    fn a_rollover_keeps_the_calendar_time_of_day() {
+        let wrong = UtcTime { year: 2007, month: 4, day: 16, hour: 1, minute: 2, second: 3 };
+        let right = UtcTime { year: 2026, month: 11, day: 30, hour: 1, minute: 2, second: 3 };
+        let (wrong, right) = (wrong.gps_second().unwrap(), right.gps_second().unwrap());
+        assert_eq!(weeks_later(wrong, 1024), Some(right));
+        assert_ne!(right.0 - wrong.0, 1024 * 604_800, "leap seconds lie between");
+        assert_eq!(weeks_later(GpsSecond(i64::MAX), 1024), None);
+    }
+
+    #[test]
+    fn the_leap_seconds_of_a_span_are_found() {
+        let last = gps(2016, 12, 31, 23, 59, 60).map(GpsSecond).unwrap();
+        let found: Vec<_> = inserted_between(last.plus(-5), last.plus(5)).collect();
+        assert_eq!(found, [last]);
+        assert_eq!(inserted_between(last.plus(1), last.plus(5)).count(), 0);
     }
 
     #[test]

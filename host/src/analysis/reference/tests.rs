@@ -1,11 +1,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::events::{TimeMessage, TimeSource};
+use crate::events::{LeapMessage, TimeMessage, TimeScale, WrongEpoch};
 
 const FIRST: i64 = 1_400_000_000;
 const SETTLE: u32 = 10;
 const GUARD: u32 = 20;
+const DEMANDS: Demands = Demands { settle_s: SETTLE, guard_s: GUARD, max_offset_ns: 1000 };
 
 /// A receiver whose pulse of second `FIRST` is at 100 s of host time.
 #[derive(Default)]
@@ -20,7 +21,11 @@ fn host(ms: i64) -> HostNanos {
 
 impl Receiver {
     fn say(&mut self, ms: i64, source: TimeSource, second: i64, trust: Trust) {
-        let message = TimeMessage { source, second: GpsSecond(FIRST + second), trust, qerr_ps: None };
+        self.say_on(TimeScale::Utc, ms, source, second, trust);
+    }
+
+    fn say_on(&mut self, scale: TimeScale, ms: i64, source: TimeSource, second: i64, trust: Trust) {
+        let message = TimeMessage { source, second: GpsSecond(FIRST + second), trust, qerr_ps: None, scale };
         self.events.push(Stamped { at: host(ms), event: ReferenceEvent::Time(message) });
         self.events.sort_by_key(|event| event.at);
         self.end_ms = self.end_ms.max(ms);
@@ -40,7 +45,7 @@ impl Receiver {
     }
 
     fn timeline(&self) -> ReferenceTimeline {
-        ReferenceTimeline::new(&self.events, host(self.end_ms), SETTLE, GUARD)
+        ReferenceTimeline::new(&self.events, host(self.end_ms), DEMANDS)
     }
 
     /// The states as runs: the second at which each begins, from second 0 on.
@@ -174,7 +179,7 @@ fn a_hiccup_of_missing_messages_is_no_loss_and_a_gap_is_one_from_the_last_messag
 fn a_reference_that_falls_silent_while_it_is_needed_is_lost() {
     let receiver = Receiver::pulses(0..60, |_| Trust::Locked);
     let state = |covered_until: i64, second: i64| {
-        let timeline = ReferenceTimeline::new(&receiver.events, host(covered_until), SETTLE, GUARD);
+        let timeline = ReferenceTimeline::new(&receiver.events, host(covered_until), DEMANDS);
         timeline.state(Nanos::at(GpsSecond(FIRST + second))).0
     };
     assert_eq!(state(62_000, 61), Locked);
@@ -207,21 +212,134 @@ fn a_void_message_with_a_nonsense_time_does_not_go_astray() {
 }
 
 #[test]
-fn seconds_that_step_are_a_loss_at_the_step() {
-    // From second 50 on the receiver names one second more, as when it learns of a leap second.
-    let mut forward = Receiver::default();
+fn what_was_named_before_the_utc_offset_was_corrected_is_not_believed() {
+    // From second 50 on the receiver names another second, as when it learns of the leap seconds.
+    for (by, first_named, settling) in [(1, 51, 51), (2, 52, 51), (-1, 49, 51), (-2, 48, 51)] {
+        let mut receiver = Receiver::default();
+        (0..120).for_each(|second| {
+            let named = if second < 50 { second } else { second + by };
+            receiver.say(second * 1000 + 120, TimeSource::NmeaRmc, named, Trust::Locked);
+        });
+        let settled = settling + i64::from(SETTLE);
+        let expected =
+            [(0, Unlocked), (settling.max(first_named), Settling), (settled.max(first_named + 10), Locked)];
+        assert_eq!(receiver.runs(), expected, "{by:+}");
+        let reason = format!("RMC jumped by {by:+} s at GPS second {}, when its UTC", FIRST + first_named);
+        assert!(receiver.reason(3).starts_with(&reason), "{}", receiver.reason(3));
+    }
+}
+
+#[test]
+fn seconds_on_the_gps_scale_that_step_and_one_wrong_message_are_a_loss_where_they_are() {
+    let mut stepped = Receiver::default();
     (0..120).for_each(|second| {
-        let named = if second < 50 { second } else { second + 1 };
-        forward.say(second * 1000 + 120, TimeSource::NmeaRmc, named, Trust::Locked);
+        let named = if second < 50 { second } else { second + 2 };
+        stepped.say_on(TimeScale::Gps, second * 1000 - 920, TimeSource::UbxTimTp, named, Trust::Locked);
     });
-    assert_eq!(forward.runs(), [(0, Locked), (30, Unlocked), (51, Settling), (61, Locked)]);
-    assert!(forward.reason(50).starts_with("RMC named second 1400000051 when it was 1400000050"));
-    let mut back = Receiver::default();
+    assert_eq!(stepped.runs()[..2], [(0, Locked), (30, Unlocked)]);
+    let mut once = Receiver::default();
     (0..120).for_each(|second| {
-        let named = if second < 50 { second } else { second - 1 };
-        back.say(second * 1000 + 120, TimeSource::NmeaRmc, named, Trust::Locked);
+        let named = if second == 50 { 52 } else { second };
+        once.say(second * 1000 + 120, TimeSource::NmeaRmc, named, Trust::Locked);
     });
-    assert_eq!(back.runs(), [(0, Locked), (30, Unlocked), (51, Settling), (61, Locked)]);
+    assert_eq!(once.runs()[..2], [(0, Locked), (30, Unlocked)]);
+}
+
+/// RMC around a leap second at second 50, named as `named` says.
+fn around_a_leap_second(named: impl Fn(i64) -> i64) -> Receiver {
+    let mut receiver = Receiver::default();
+    (0..120).for_each(|second| {
+        receiver.say(second * 1000 + 120, TimeSource::NmeaRmc, named(second), Trust::Locked);
+    });
+    let at = Some(GpsSecond(FIRST + 50));
+    let leap = LeapMessage { source: "table", gps_minus_utc: None, change: Some(1), at };
+    receiver.events.insert(0, Stamped { at: host(0), event: ReferenceEvent::Leap(leap) });
+    receiver
+}
+
+#[test]
+fn a_leap_second_that_is_inserted_is_a_second_like_any_other() {
+    let receiver = around_a_leap_second(|second| second);
+    assert_eq!(receiver.runs(), [(0, Locked)]);
+    let notes = notes(&receiver.events);
+    assert_eq!(notes, ["table: a leap second is inserted, GPS second 1400000050"]);
+}
+
+#[test]
+fn a_receiver_that_is_a_second_off_around_a_leap_second_is_not_believed_there() {
+    // It leaves 23:59:60 out and notices seven seconds later.
+    let receiver =
+        around_a_leap_second(|second| if (50..57).contains(&second) { second + 1 } else { second });
+    assert_eq!(receiver.runs(), [(0, Locked), (30, Unlocked), (59, Settling), (69, Locked)]);
+    let reason = receiver.reason(54);
+    assert!(reason.ends_with("around the leap second that is GPS second 1400000050"), "{reason}");
+    // It never notices.
+    let receiver = around_a_leap_second(|second| if second >= 50 { second + 1 } else { second });
+    assert_eq!(receiver.runs(), [(0, Locked), (30, Unlocked)]);
+}
+
+fn state(source: StateSource, trust: Trust, offset_ps: Option<i64>) -> ReferenceEvent {
+    ReferenceEvent::State(StateMessage { source, trust, offset_ps, words: "its words".to_owned() })
+}
+
+/// A TSIP receiver: 8F-AB 20 ms after its pulse, and its state 40 ms after it.
+fn trimble(health: impl Fn(i64) -> (Trust, i64)) -> Receiver {
+    let mut receiver = Receiver::default();
+    for second in 0..120 {
+        receiver.say(second * 1000 + 20, TimeSource::TsipPrimary, second, Trust::NotStated);
+        let (trust, offset_ps) = health(second);
+        let event = state(StateSource::TsipSupplemental, trust, Some(offset_ps));
+        receiver.events.push(Stamped { at: host(second * 1000 + 40), event });
+    }
+    receiver
+}
+
+#[test]
+fn a_state_without_a_second_counts_for_the_one_at_which_it_comes() {
+    assert_eq!(trimble(|_| (Trust::Locked, 0)).runs(), [(0, Locked)]);
+    let lost = trimble(|second| (outage(50, 55, Trust::Unlocked)(second), 0));
+    assert_eq!(lost.runs(), [(0, Locked), (30, Unlocked), (55, Settling), (65, Locked)]);
+    assert_eq!(lost.reason(52), "8F-AC: its words");
+    let held = trimble(|second| (outage(50, 55, Trust::Holdover)(second), 0));
+    assert_eq!(held.runs(), [(0, Locked), (30, Holdover), (55, Settling), (65, Locked)]);
+    assert_eq!(trimble(|_| (Trust::NotStated, 0)).runs(), [(0, Unlocked)], "nothing vouches");
+}
+
+#[test]
+fn a_pulse_that_is_far_off_is_refused_whatever_the_alarms_say() {
+    let off = trimble(|_| (Trust::Locked, 37_412_801));
+    assert_eq!(off.runs(), [(0, Unlocked)]);
+    assert_eq!(
+        off.reason(5),
+        "by 8F-AC its pulse is off by 37412.8 ns or up to that, more than max-offset-ns = 1000"
+    );
+    assert_eq!(trimble(|_| (Trust::Locked, -1_000_000)).runs(), [(0, Locked)], "the limit itself is within");
+    assert_eq!(trimble(|_| (Trust::Locked, -1_000_001)).runs(), [(0, Unlocked)]);
+}
+
+#[test]
+fn a_week_number_that_rolled_over_refuses_what_it_dates_and_is_noted() {
+    let mut receiver = Receiver::pulses(0..60, |_| Trust::Locked);
+    let words = "RMC names 2007-04-17".to_owned();
+    let wrong = WrongEpoch { source: TimeSource::NmeaRmc, words: words.clone(), corrected: false };
+    receiver.events.insert(0, Stamped { at: host(-1000), event: ReferenceEvent::WrongEpoch(wrong.clone()) });
+    assert_eq!(receiver.runs(), [(0, Unlocked)]);
+    assert_eq!(receiver.reason(30), words);
+    receiver.events[0].event = ReferenceEvent::WrongEpoch(WrongEpoch { corrected: true, ..wrong });
+    assert_eq!(receiver.runs(), [(0, Locked)]);
+    assert_eq!(notes(&receiver.events), [words]);
+}
+
+#[test]
+fn notes_are_told_once_and_a_change_of_the_utc_offset_is_one() {
+    let mut receiver = Receiver::default();
+    for (ms, difference) in [(0, 16), (1000, 16), (2000, 18)] {
+        let leap = LeapMessage { source: "8F-AB", gps_minus_utc: Some(difference), change: None, at: None };
+        receiver.events.push(Stamped { at: host(ms), event: ReferenceEvent::Leap(leap) });
+        let event = state(StateSource::UbxMon, Trust::NotStated, None);
+        receiver.events.push(Stamped { at: host(ms), event });
+    }
+    assert_eq!(notes(&receiver.events), ["MON: its words", "8F-AB: GPST - UTC changed from 16 to 18 s"]);
 }
 
 #[test]
@@ -293,11 +411,11 @@ proptest! {
         let mut events: Vec<_> = messages.iter().map(|&(at, second, kind)| {
             let source = [TimeSource::NmeaRmc, TimeSource::NmeaZda, TimeSource::UbxTimTp][usize::from(kind % 3)];
             let trust = [Trust::Locked, Trust::Unlocked, Trust::Holdover, Trust::NotStated][usize::from(kind / 3)];
-            let message = TimeMessage { source, second: GpsSecond(second), trust, qerr_ps: None };
+            let message = TimeMessage { source, second: GpsSecond(second), trust, qerr_ps: None, scale: TimeScale::Utc };
             Stamped { at: HostNanos(at), event: ReferenceEvent::Time(message) }
         }).collect();
         events.sort_by_key(|event| event.at);
-        let timeline = ReferenceTimeline::new(&events, HostNanos(until), SETTLE, GUARD);
+        let timeline = ReferenceTimeline::new(&events, HostNanos(until), DEMANDS);
         let _any = (timeline.state(Nanos(0)), timeline.state(Nanos(i64::MAX)), timeline.state(Nanos(i64::MIN)));
     }
 }

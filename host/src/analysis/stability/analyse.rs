@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::taus::{averaging_time_s, fewest_points};
 use super::{
-    Deviation, Estimate, Prepared, Row, StabilityError, Taus, allan, chi_squared, estimates, identify,
-    outliers, taus,
+    Deviation, Estimate, Prepared, Row, StabilityError, Taus, allan, estimates, identify, interval, outliers,
+    taus,
 };
 use crate::series::Series;
 
@@ -115,8 +115,8 @@ struct Whole<'a> {
     present: usize,
     /// What was computed and others follow from.
     known: BTreeMap<Deviation, Vec<Option<Estimate>>>,
-    /// Identified noise, by averaging factor and whether it is the Hadamard family's.
-    noise: BTreeMap<(usize, bool), Option<i32>>,
+    /// Identified noise by averaging factor, as the Hadamard family has it.
+    noise: BTreeMap<usize, Option<i32>>,
 }
 
 impl<'a> Whole<'a> {
@@ -177,7 +177,7 @@ impl<'a> Whole<'a> {
         let alpha = has_interval.then(|| self.alpha(deviation, m)).flatten();
         let interval = alpha.and_then(|alpha| {
             let (m, points) = (m as u64, self.present as u64);
-            chi_squared(deviation, alpha, m, points, self.options.confidence, estimate.value)
+            interval::around((deviation, estimate), alpha, m, points, self.options.confidence)
         });
         let tau_s = averaging_time_s(deviation, m, self.phase.tau0_s());
         Row { deviation, m: m as u64, tau_s, estimate, alpha, interval }
@@ -189,8 +189,10 @@ impl<'a> Whole<'a> {
             return self.options.alpha;
         }
         let m = if deviation == Deviation::Theo1 { m * 3 / 4 } else { m };
+        let identified = self.noise.entry(m).or_insert_with(|| identify(self.phase, m, Deviation::Ohdev));
+        // The same sums go one difference further for the Hadamard family; for the others that is all random walk.
         let hadamard = matches!(deviation, Deviation::Hdev | Deviation::Ohdev | Deviation::Htotdev);
-        *self.noise.entry((m, hadamard)).or_insert_with(|| identify(self.phase, m, deviation))
+        identified.map(|alpha| if hadamard { alpha } else { alpha.max(-2) })
     }
 }
 

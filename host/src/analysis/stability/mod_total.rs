@@ -25,6 +25,9 @@ const EXACT: usize = 1 << 26;
 /// How many terms are computed when there are more than that.
 const SAMPLED: usize = 1 << 24;
 
+/// So many times more in blocks of starts, where they cost less.
+const MORE_IN_BLOCKS: usize = 8;
+
 /// Then so many positions within m values are looked at in each start, and at most [`STARTS`] starts within m values.
 const POSITIONS: usize = 16;
 const STARTS: usize = 64;
@@ -70,6 +73,12 @@ pub(super) fn htotdev(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
     }
     let (mean, n) = match phase.view() {
         View::Seconds(points) => phase.instructions().run(Mirrored::new(points, m, 0)),
+        // Beyond 2^60 ps beside its line a phase has terms that do not fit i64.
+        View::Picoseconds(_) if phase.sums().longest == 0 => {
+            let points = phase.seconds();
+            let seconds = phase.instructions().run(Mirrored::new(&points, m, 0));
+            seconds.map(|(mean, n)| (mean / phase.unit_s().powi(2), n))
+        }
         View::Picoseconds(points) => phase.instructions().run(Mirrored::new(points, m, 0)),
     }?;
     Some(Estimate { n, value: (mean / 6.0).sqrt() * phase.unit_s() / (m as f64 * phase.tau0_s()) })
@@ -128,6 +137,19 @@ impl<P: Tilted> Work for Mirrored<'_, P> {
             let sum: f64 = blocks.map(|from| self.block(from, starts.min(from + BLOCK))).sum();
             return Some((sum / starts as f64, starts as u64));
         }
+        if self.m <= POSITIONS {
+            // A block of starts holds many averaging times: every so many blocks, with all positions.
+            let blocks = starts.div_ceil(BLOCK);
+            let wanted = (self.sampled * MORE_IN_BLOCKS / (3 * self.m * BLOCK)).max(1);
+            let stride = blocks.div_ceil(wanted) * BLOCK;
+            let (mut sum, mut used) = (0.0, 0);
+            for from in (0..starts).step_by(stride) {
+                let to = starts.min(from + BLOCK);
+                sum += self.block(from, to);
+                used += to - from;
+            }
+            return Some((sum / used as f64, used as u64));
+        }
         let positions = Positions::spread(self.m);
         let stride = self.stride(starts, positions.at.len());
         let mut sum = 0.0;
@@ -174,7 +196,7 @@ impl<P: Tilted> Mirrored<'_, P> {
         let slope = self.slope([s[0], s[3 * m / 2], s[(3 * m).div_ceil(2)], s[3 * m]]);
         let mut sum = 0.0;
         for (index, &v) in positions.at.iter().enumerate() {
-            let weight = if index == 0 || index == positions.halved { 0.5 } else { 1.0 };
+            let weight = if index == 0 || index == positions.last { 0.5 } else { 1.0 };
             let [b, c, e, f] = neighbours(m, v).map(|position| s[position]);
             let raw = raw(v <= m, [s[0], s[3 * m]], [s[3 * m - v], s[v]], [b, c], [e, f]);
             let [one, other] = self.level(raw, square(m, v), slope);
@@ -206,6 +228,13 @@ impl<P: Tilted> Mirrored<'_, P> {
     }
 }
 
+/// What share of all that a deviation has to say `n` of its `all` starts say. Those of short averaging times lie in
+/// blocks, each of which reaches 3m values further.
+pub(super) fn share(m: u64, n: u64, all: u64) -> f64 {
+    let reached = n as f64 * (1.0 + 3.0 * m as f64 / BLOCK as f64);
+    if m <= POSITIONS as u64 { (reached / all as f64).min(1.0) } else { 1.0 }
+}
+
 /// A running sum that a slope can be taken off of.
 pub(super) trait Tilted: Point {
     /// `self - slope * square`.
@@ -230,22 +259,18 @@ impl Tilted for f64 {
 /// Evenly spread positions from 0 to 3m/2.
 struct Positions {
     at: Vec<usize>,
-    /// The last one, if it stands for itself alone as the first does.
-    halved: usize,
+    /// The last one, which stands for itself alone as the first does.
+    last: usize,
     /// How many steps there are from 0 to 3m/2.
     steps: f64,
 }
 
 impl Positions {
-    /// All of them, or [`POSITIONS`] within m values.
+    /// [`POSITIONS`] within m values.
     fn spread(m: usize) -> Self {
-        if m <= POSITIONS {
-            let halved = if m.is_multiple_of(2) { 3 * m / 2 } else { usize::MAX };
-            return Self { at: (0..=3 * m / 2).collect(), halved, steps: 1.5 * m as f64 };
-        }
         let last = 3 * POSITIONS / 2;
         let nearest = |k: usize| ((2 * k * m + POSITIONS) / (2 * POSITIONS)).min(3 * m / 2);
-        Self { at: (0..=last).map(nearest).collect(), halved: last, steps: last as f64 }
+        Self { at: (0..=last).map(nearest).collect(), last, steps: last as f64 }
     }
 }
 

@@ -178,6 +178,10 @@ fn reference(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
 fn interval_counter(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
     let name = "interval counter";
     let Some(declared) = &bench.interval_counter else { return };
+    if declared.is_reference(&bench.reference) {
+        return findings
+            .not_checked(name, "it is the reference's time mark input, and no edge is fired here");
+    }
     let port = match open(&declared.port_settings(), watch) {
         Ok(port) => port,
         Err(error) => return findings.unusable(name, error.to_string()),

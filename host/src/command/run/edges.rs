@@ -11,7 +11,7 @@ use super::record::{Logs, Recording};
 use crate::analysis::{RateCheck, check_rate, seconds};
 use crate::bench_file::{BenchFile, PortSettings};
 use crate::bundle;
-use crate::events::PortOwner;
+use crate::events::{PortOwner, RigEvent};
 use crate::plan::RunRecord;
 use crate::rig::generator;
 use crate::rig::interval_counter::IntervalCounter;
@@ -42,6 +42,7 @@ impl<'a> Edges<'a> {
         progress: &Progress,
     ) -> anyhow::Result<Self> {
         let (mut rig, generator) = open(recording, bench, image, logs)?;
+        logs.rig.did(&RigEvent::HostClock { unix_s: jiff::Timestamp::now().as_second() });
         let first = rig.reference.first_message(FIRST_MESSAGE, recording.watch)?;
         progress.line(&format!("reference: GPS second {}", first.second.0));
         Ok(Self { recording, rig, generator })
@@ -78,6 +79,7 @@ fn open(
     let reference = open(PortOwner::Reference, &bench.reference.port_settings(), &logs.reference)?;
     let interval_counter = match &bench.interval_counter {
         None => None,
+        Some(counter) if counter.is_reference(&bench.reference) => None,
         Some(counter) => {
             let port = open(PortOwner::IntervalCounter, &counter.port_settings(), &logs.interval_counter)?;
             Some(IntervalCounter::open(port, counter, bench.generator.edge)?)

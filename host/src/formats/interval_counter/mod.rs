@@ -6,6 +6,7 @@
 mod answers;
 mod talk_only;
 mod ticc;
+mod time_mark;
 
 use answers::Dialect;
 
@@ -22,12 +23,14 @@ enum Kind {
     Ticc(ticc::TiccDecoder),
     TalkOnly(talk_only::TalkOnlyDecoder),
     Answers(answers::AnswersDecoder),
+    TimeMark(time_mark::TimeMarkDecoder),
 }
 
 impl IntervalCounterDecoder {
-    /// For an instrument; the letters are those that a TICC prints behind `ch` for channel A and channel B.
+    /// For an instrument. The letters are those that a TICC prints behind `ch` for channel A and channel B; `falling` is
+    /// for one that stamps both transitions, and tells which of them counts.
     #[must_use]
-    pub fn new(driver: IntervalCounterDriver, letters: [char; 2]) -> Self {
+    pub fn new(driver: IntervalCounterDriver, letters: [char; 2], falling: bool) -> Self {
         let answers = |dialect| Kind::Answers(answers::AnswersDecoder::new(dialect));
         Self(match driver {
             IntervalCounterDriver::Ticc => Kind::Ticc(ticc::TiccDecoder::new(letters)),
@@ -35,6 +38,7 @@ impl IntervalCounterDecoder {
             IntervalCounterDriver::Keysight53230a => answers(Dialect::Plain),
             IntervalCounterDriver::Cnt90 => answers(Dialect::WithTimestamps),
             IntervalCounterDriver::Sr620 => answers(Dialect::Joined),
+            IntervalCounterDriver::TimTm2 => Kind::TimeMark(time_mark::TimeMarkDecoder::new(falling)),
         })
     }
 
@@ -51,6 +55,7 @@ impl IntervalCounterDecoder {
             Kind::Ticc(decoder) => decoder.push(bytes),
             Kind::TalkOnly(decoder) => decoder.push(bytes),
             Kind::Answers(decoder) => decoder.push(bytes),
+            Kind::TimeMark(decoder) => return decoder.push(bytes, at),
         };
         events.into_iter().map(|event| Stamped { at, event }).collect()
     }
@@ -98,3 +103,6 @@ fn refused(line: &str, what: &str) -> IntervalEvent {
     let shown: String = line.chars().take(40).collect();
     IntervalEvent::Refused { reason: format!("`{}`: {what}", shown.escape_debug()) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,10 +7,13 @@
 //! Strict: a line that is wrong ends it with line and column; lenient: it is counted by class. Either way what comes out is
 //! right or nothing: a missing reading is a missing point, and where its place is unknown there is no series.
 
+mod body;
 mod chrony;
 mod columns;
 mod decimal;
+mod decoder;
 mod edges;
+mod error;
 mod grid;
 mod kind;
 mod lines;
@@ -19,15 +22,17 @@ mod points;
 mod ppstest;
 mod reader;
 mod row;
+mod sources;
 #[cfg(test)]
 mod tests;
 mod ticc_log;
 mod trouble;
 
 pub use self::columns::TagUnit;
+pub use self::error::SeriesError;
 pub use self::kind::Kind;
 pub use self::lines::LINE_MAX;
-pub use self::reader::{MOST_POINTS, Read, ReadOptions, SeriesError, SeriesReader};
+pub use self::reader::{MOST_POINTS, Read, ReadOptions, SeriesReader};
 pub use self::trouble::Class;
 
 /// Seconds as a decimal number, exactly to the picosecond; for options on the command line.

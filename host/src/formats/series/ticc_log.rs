@@ -2,7 +2,7 @@
 //!
 //! Syntax: TICC firmware, `print_signed_picos_as_seconds` and the modes around it (github.com/TAPR/TICC, TICC.ino), with 12
 //! decimals, `#` comments, CR LF. Lines of the debug mode end in a timestamp; `chC (B-A)` of the TimeLab mode is passed
-//! over. Timestamps and periods look alike: see [`kind_of`]. [`ticc`](crate::formats::ticc) reads the same lines as they
+//! over. Timestamps and periods look alike: see [`kind_of`]. [`interval_counter`](crate::formats::interval_counter) reads the same lines as they
 //! arrive at a port.
 
 use super::decimal::Decimal;

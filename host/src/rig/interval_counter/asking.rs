@@ -136,7 +136,9 @@ impl Asked {
         dialogue: &mut Dialogue,
     ) -> Result<Option<Self>, DialogueError> {
         let script = match driver {
-            IntervalCounterDriver::Ticc | IntervalCounterDriver::Hp53131a => return Ok(None),
+            IntervalCounterDriver::Ticc | IntervalCounterDriver::Hp53131a | IntervalCounterDriver::TimTm2 => {
+                return Ok(None);
+            }
             IntervalCounterDriver::Keysight53230a => &KEYSIGHT_53230A,
             IntervalCounterDriver::Cnt90 => &CNT_90,
             IntervalCounterDriver::Sr620 => &SR620,

@@ -53,7 +53,8 @@ impl IntervalCounter {
         declared: &bench_file::IntervalCounter,
         edge: EdgeName,
     ) -> Result<Self, DialogueError> {
-        let decoder = IntervalCounterDecoder::new(declared.driver, declared.channels);
+        let falling = edge == EdgeName::Falling;
+        let decoder = IntervalCounterDecoder::new(declared.driver, declared.channels, falling);
         let mut dialogue = Dialogue::new("interval counter", port);
         let asked = Asked::open(declared.driver, edge, &mut dialogue)?;
         Ok(Self { dialogue, decoder, asked, shown: Shown::default() })

@@ -104,3 +104,24 @@ fn more_terms_than_anybody_waits_for_are_refused() {
     assert!(terms(Deviation::Mtotdev, 1_000_000, &factors[..330_000]) > MOST_TERMS);
     assert!(terms(Deviation::Mtotdev, 1001, &factors[..333]) < MOST_TERMS);
 }
+
+#[test]
+fn the_noise_of_a_row_is_what_is_identified_for_its_deviation() {
+    for order in 0..4 {
+        let mut values = noise(2000);
+        for _ in 0..order {
+            let mut sum = 0.0;
+            values.iter_mut().for_each(|value| {
+                sum += *value;
+                *value = sum;
+            });
+        }
+        let series = series(values);
+        let phase = Prepared::new(&series).expect("a series");
+        for row in analyse(&series, &Options::default()).expect("a report").rows {
+            if row.interval.is_some() {
+                assert_eq!(row.alpha, identify(&phase, row.m as usize, row.deviation), "{row:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `ppsrig compare` as a user runs it, on the recorded runs of fixtures/captures: what is on stdout, and the exit code.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use common::{Place, fixtures, refusal, text};
+
+fn compare(arguments: &[&Path], options: &[&str]) -> Output {
+    let place = Place::new();
+    let mut command = place.ppsrig(["compare"]);
+    command.args(&arguments[..1]).args(options);
+    if arguments.len() > 1 {
+        command.arg("--with").args(&arguments[1..]);
+    }
+    command.output().expect("ppsrig starts")
+}
+
+fn capture(name: &str) -> PathBuf {
+    fixtures().join("captures").join(name)
+}
+
+#[test]
+fn counted_instructions_of_two_builds_differ_exactly() {
+    let run = capture("virtual-path-counted");
+    let of = |variant: &str| PathBuf::from(format!("{}:{variant}", run.display()));
+    let better = compare(&[&of("indirect"), &of("inline-biased")], &[]);
+    let table = text(&better.stdout);
+    assert_eq!(better.status.code(), Some(0), "{table}");
+    assert!(table.starts_with("verdict better (exit 0): "), "{table}");
+    assert!(table.contains("         23          6         -17  0.261  better\n"), "{table}");
+    assert!(table.contains("less is better") && table.contains("emulated\n"), "{table}");
+    let worse = compare(&[&of("inline-biased"), &of("indirect")], &["--json"]);
+    let object: serde_json::Value = serde_json::from_slice(&worse.stdout).expect("it is JSON");
+    assert_eq!(
+        (worse.status.code(), &object["verdict"], &object["exit"]),
+        (Some(1), &"worse".into(), &1.into())
+    );
+}
+
+#[test]
+fn one_session_a_side_ends_without_verdict() {
+    let found =
+        compare(&[&capture("synthetic-alternate"), &capture("virtual-alternate").join("edges.csv")], &[]);
+    assert_eq!(found.status.code(), Some(3), "{}", text(&found.stderr));
+    assert!(text(&found.stdout).contains("unknown until three sessions a side"), "{}", text(&found.stdout));
+    let base = compare(&[&capture("synthetic-alternate")], &[]);
+    assert_eq!(base.status.code(), Some(0));
+    assert!(text(&base.stdout).contains("sd between sessions: unknown until three sessions"));
+}
+
+#[test]
+fn published_figures_come_with_ratios() {
+    let found = compare(&[&fixtures().join("published/path.csv"), &capture("virtual-path")], &[]);
+    assert_eq!(found.status.code(), Some(3));
+    let table = text(&found.stdout);
+    assert!(
+        table.contains("indirect           49.900     22.786     -27.114  0.457  no-verdict\n"),
+        "{table}"
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_the_reasons() {
+    let said = refusal(&compare(&[&capture("virtual-path"), &capture("virtual-alternate")], &[]));
+    assert!(said.contains("nothing on both sides can be compared"), "{said}");
+    assert!(said.contains("path indirect realtime mean: only in the base"), "{said}");
+    let said = refusal(&compare(&[&capture("synthetic-cut"), &capture("synthetic-alternate")], &[]));
+    assert!(said.contains("synthetic-cut: ") && said.contains("only finished runs are compared"), "{said}");
+    let said = refusal(&compare(&[&capture("no-such-run")], &[]));
+    assert!(said.contains("no-such-run: no such file or folder"), "{said}");
+}
