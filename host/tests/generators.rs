@@ -112,8 +112,7 @@ fn a_width_that_is_clamped_silently_ends_the_run_before_an_edge_whatever_the_fam
     for kind in ["keysight-33500", "siglent-sdg", "rigol-dg", "feeltech-fy6900"] {
         let _turn = virtual_bench();
         let place = Place::new();
-        let clamps =
-            place.file("clamps.toml", "[[fault]]\nkind = \"generator-clamps\"\nms = 100\n".to_owned());
+        let clamps = place.file("clamps.toml", "[[fault]]\nkind = \"generator-clamps\"\nms = 100\n");
         let scenario = ["--scenario", clamps.to_str().expect("it is text")];
         let output = run(&place, bench(kind, &[]), &[&TWO_A_SECOND[..], &scenario].concat());
         let stderr = text(&output.stderr);

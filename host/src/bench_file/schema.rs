@@ -25,7 +25,7 @@ const WIDTH_MS: RangeInclusive<i64> = 1..=999;
 const MILLIVOLTS: RangeInclusive<i64> = -20_000..=20_000;
 const LEAST_SWING_MV: i32 = 100;
 /// Edges are labelled by the arrival of their records, which a larger offset would move to another second.
-const OFFSET_NS: RangeInclusive<i64> = 0..=10_000_000;
+const TRAIN_OFFSET_NS: RangeInclusive<i64> = 0..=10_000_000;
 /// Up to a day: nobody waits longer for a receiver to settle.
 const SECONDS: RangeInclusive<i64> = 0..=86_400;
 /// Up to a second: further off a pulse begins another one.
@@ -168,7 +168,7 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
             |kind| kind.timing() == EdgeTiming::OnPulse,
             "starts on no pulse that an offset could count from",
         )?;
-        integer(OFFSET_NS)(value)
+        integer(TRAIN_OFFSET_NS)(value)
     });
     let is_serial = |kind| kind == GeneratorDriver::SerialLine;
     let signals: Vec<_> = SerialSignal::ALL.iter().map(|signal| (signal.name(), *signal)).collect();

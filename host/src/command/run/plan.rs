@@ -251,6 +251,24 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn what_a_source_of_edges_cannot_do_is_refused_before_anything_is_touched() {
+        let planned = |driver, rate, mode| {
+            let board = board_args();
+            let asked = Asked { rate: Rate(rate), mode, ..asked(&board) };
+            let mut bench = bench();
+            bench.generator.driver = driver;
+            plan(&asked, &bench).map(|_| ()).map_err(|error| error.to_string())
+        };
+        use crate::bench_file::GeneratorDriver::{FeeltechFy6900, GpsdoPulse, SerialLine};
+        assert!(planned(GpsdoPulse, 2_000, EdgeMode::Irq).unwrap_err().contains("give --rate 1"));
+        assert_eq!(planned(GpsdoPulse, 1_000, EdgeMode::Irq), Ok(()));
+        let untimed = planned(SerialLine, 2_000, EdgeMode::Irq).unwrap_err();
+        assert!(untimed.contains("host-timed") && untimed.contains("--mode alternate"), "{untimed}");
+        assert_eq!(planned(SerialLine, 2_000, EdgeMode::Alternate), Ok(()));
+        assert_eq!(planned(FeeltechFy6900, 2_000, EdgeMode::Irq), Ok(()));
+    }
+
+    #[test]
     fn a_plan_takes_its_width_from_the_bench_unless_told() {
         let plan = planned(|_| {}).expect("the bench can do it");
         assert_eq!((plan.period_ns, plan.width_ns), (100_000_000, 5_000_000));
