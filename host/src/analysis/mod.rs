@@ -23,6 +23,7 @@ pub mod path;
 pub mod placement;
 #[cfg(test)]
 mod properties;
+pub mod published;
 pub mod rate;
 pub mod reference;
 pub mod row;

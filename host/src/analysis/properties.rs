@@ -85,7 +85,7 @@ proptest! {
         for (_, text) in crate::report::testing::texts(&record, &whole) {
             prop_assert!(!text.contains("-0.000,") && text.ends_with('\n'));
         }
-        let table = crate::report::terminal::table(&record, &whole, &[], std::path::Path::new("x"));
+        let table = crate::report::terminal::table(&record, &whole, &[], (std::path::Path::new("x"), &[]));
         prop_assert!(table.contains("verdict"));
     }
 

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args as ClapArgs;
 
+use super::trace::TRACE;
 use crate::analysis::verdict::Outcome as Verdict;
 use crate::analysis::{Analysis, analyse};
 use crate::bundle::{self, Contents};
@@ -88,7 +89,9 @@ pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outc
     let text = if json {
         report::json::summary_json(&record, &analysis)
     } else {
-        report::terminal::table(&record, &analysis, &recording.incomplete, to)
+        let traced = to.join(TRACE).is_file();
+        let others: &[&str] = if traced { &[TRACE] } else { &[] };
+        report::terminal::table(&record, &analysis, &recording.incomplete, (to, others))
     };
     Ok(Outcome { exit: analysis.verdict.outcome.exit(), text, written, analysis: Some(Box::new(analysis)) })
 }

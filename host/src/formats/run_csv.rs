@@ -68,6 +68,8 @@ pub struct SummaryRow {
     pub value: Option<f64>,
     /// Its 95 % interval.
     pub interval: Option<(f64, f64)>,
+    /// Its systematic uncertainty.
+    pub uncertainty: Option<f64>,
 }
 
 /// What was read, and the numbers of lines that were left out.
@@ -139,6 +141,7 @@ pub fn summary(from: impl Read, lenient: bool) -> Result<Rows<SummaryRow>, RunCs
         "value",
         "ci95_low",
         "ci95_high",
+        "u_systematic",
     ];
     read(from, lenient, columns, |line| {
         let whole =
@@ -148,7 +151,7 @@ pub fn summary(from: impl Read, lenient: bool) -> Result<Rows<SummaryRow>, RunCs
             Ok(value) if value.is_finite() => Ok(Some(value)),
             _ => Err(line.fault(column, text, "no finite number with a decimal point")),
         };
-        let [.., n, sessions, value, low, high] = line.fields;
+        let [.., n, sessions, value, low, high, uncertainty] = line.fields;
         let (low, high) = (number("ci95_low", low)?, number("ci95_high", high)?);
         Ok(Some(SummaryRow {
             names: NAMES.into_iter().zip(line.fields).map(|(name, text)| (name, text.to_owned())).collect(),
@@ -156,6 +159,7 @@ pub fn summary(from: impl Read, lenient: bool) -> Result<Rows<SummaryRow>, RunCs
             sessions: whole("sessions", sessions)?,
             value: number("value", value)?,
             interval: low.zip(high),
+            uncertainty: number("u_systematic", uncertainty)?,
         }))
     })
 }

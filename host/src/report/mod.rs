@@ -6,7 +6,6 @@ pub mod json;
 pub mod listing;
 mod measured_json;
 pub mod no_record;
-pub mod published;
 pub mod samples;
 pub mod stability;
 pub mod terminal;
@@ -98,5 +97,58 @@ pub(crate) mod testing {
             (file.name, String::from_utf8(bytes).expect("it is text"))
         };
         files(record, analysis).iter().filter(|file| file.name != PAIRS_SPOOL).map(text).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// Sources that make the reports of `run` and `replay`.
+    const OF_A_RUN: [&str; 11] = [
+        "mod.rs",
+        "csv_files.rs",
+        "json.rs",
+        "measured_json.rs",
+        "no_record.rs",
+        "samples.rs",
+        "listing.rs",
+        "terminal/mod.rs",
+        "terminal/edge.rs",
+        "terminal/path.rs",
+        "terminal/ctime.rs",
+    ];
+    /// What computes: numbers that are not whole, and operators between numbers. `+` and `-` also join texts and count
+    /// columns, so they are not among it.
+    const COMPUTES: [&str; 12] = [
+        "f64",
+        "f32",
+        " / ",
+        " * ",
+        " % ",
+        ".sqrt(",
+        ".powi(",
+        ".abs()",
+        ".sum(",
+        ".sum::<",
+        " as i128",
+        "u128::from(",
+    ];
+
+    /// The rule: a report formats and rounds what `analysis` computed.
+    #[test]
+    fn reports_have_no_arithmetic_of_their_own() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report");
+        let mut found = Vec::new();
+        for name in OF_A_RUN {
+            let text = std::fs::read_to_string(folder.join(name)).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            let lines = code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+            let unquoted = |line: &str| line.split('"').step_by(2).collect::<String>();
+            let computing =
+                lines.filter(|(_, line)| COMPUTES.iter().any(|what| unquoted(line).contains(what)));
+            found.extend(computing.map(|(number, line)| format!("{name}:{}: {}", number + 1, line.trim())));
+        }
+        assert_eq!(found, Vec::<String>::new());
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::csv_files::table;
 use crate::analysis::path::PathAnalysis;
-use crate::analysis::path::collect::PathWindow;
+use crate::analysis::path::collect::{PathWindow, counter_snapshot};
 use crate::formats::spool::{Header, SpoolWriter};
 use crate::names::{self, PathPart};
 use crate::samples::SampleKey;
@@ -78,7 +78,7 @@ fn key(window: &PathWindow) -> SampleKey {
 
 /// Number, counter at the caller's read and inside the snapshot function. A counter has 64 bits.
 fn pairs(window: &PathWindow) -> impl Iterator<Item = (u32, u64, u64)> {
-    window.pairs.iter().map(|(seq, pair)| (*seq, pair.pre, pair.pre.wrapping_add(pair.delta.into())))
+    window.pairs.iter().map(|(seq, pair)| (*seq, pair.pre, counter_snapshot(pair)))
 }
 
 /// The variant; what else its session measured has a name of its own, so that nobody takes it for the variant.

@@ -4,11 +4,13 @@ use super::group::{Conditions, Group, Key, Quantity, Session, Singles, Values};
 use crate::analysis::Analysis;
 use crate::analysis::ctime::{self, CtimeAnalysis};
 use crate::analysis::edge::EdgeAnalysis;
+use crate::analysis::fixed::Fixed;
 use crate::analysis::latency::Latencies;
 use crate::analysis::path::session::PathSession;
 use crate::analysis::path::verdict::in_doubt;
 use crate::analysis::path::{self, Instructions, PathAnalysis};
 use crate::analysis::tie::Tie;
+use crate::analysis::uncertainty::total;
 use crate::analysis::verdict::Outcome;
 use crate::analysis::window::windows;
 use crate::events::{Burst, Recording, RigEvent};
@@ -110,7 +112,9 @@ impl Run<'_> {
         };
         let invalid = edge.verdict.outcome == Outcome::Invalid;
         let doubts = if invalid { edge.verdict.reasons.clone() } else { Vec::new() };
-        Some(Group { doubts, ..Group::new(key, Values::Sessions(measured.collect())) })
+        let mean = latencies.figures.iter().find(|figure| figure.metric == "mean");
+        let uncertainty = mean.and_then(|mean| mean.uncertainty).map(Fixed::to_f64);
+        Some(Group { doubts, uncertainty, ..Group::new(key, Values::Sessions(measured.collect())) })
     }
 
     /// The mean, or where instructions were counted those.
@@ -150,6 +154,7 @@ impl Run<'_> {
         let bounds = variant.sessions.iter().filter_map(|session| session.bias);
         let mean = Group {
             bias_bound_ns: bounds.map(|bound| bound.ps(counter) as f64 / 1e3).reduce(f64::max),
+            uncertainty: Some(total(&variant.components) / 1e3),
             doubts,
             unjudged: (!path.judged).then_some(EMULATED_LIVE),
             beside_tables_only: counted.is_some(),

@@ -219,6 +219,8 @@ pub struct Group {
     pub values: Values,
     /// Bound on the bias of its mean, in nanoseconds.
     pub bias_bound_ns: Option<f64>,
+    /// Systematic uncertainty of its value, in the quantity's unit: of two sides it cancels as far as both have the same.
+    pub uncertainty: Option<f64>,
     /// The unit of a figure of a plain table; empty if it has none, or if the quantity says it.
     pub unit: String,
     /// Why there is no verdict on it: a phase check that failed, too few paired edges.
@@ -233,8 +235,16 @@ impl Group {
     /// One without bound, doubts or anything else that speaks against it.
     #[must_use]
     pub fn new(key: Key, values: Values) -> Self {
-        let (bias_bound_ns, unit, doubts, unjudged) = (None, String::new(), Vec::new(), None);
-        Self { key, values, bias_bound_ns, unit, doubts, unjudged, beside_tables_only: false }
+        Self {
+            key,
+            values,
+            bias_bound_ns: None,
+            uncertainty: None,
+            unit: String::new(),
+            doubts: Vec::new(),
+            unjudged: None,
+            beside_tables_only: false,
+        }
     }
 
     /// Its unit.
@@ -294,6 +304,7 @@ impl Group {
                 own.extend(more);
                 let larger = self.bias_bound_ns.into_iter().chain(other.bias_bound_ns).reduce(f64::max);
                 self.bias_bound_ns = larger;
+                self.uncertainty = self.uncertainty.into_iter().chain(other.uncertainty).reduce(f64::max);
                 self.doubts.extend(other.doubts);
                 self.unjudged = self.unjudged.or(other.unjudged);
                 Ok(())

@@ -12,6 +12,8 @@ pub struct Figure {
     pub value: f64,
     /// Standard deviation between its sessions.
     pub sd: Option<f64>,
+    /// Its systematic uncertainty.
+    pub uncertainty: Option<f64>,
     /// Sessions; 0 if nobody says.
     pub sessions: u64,
     /// Reads, edges or operations; 0 if nobody says.

@@ -1,7 +1,7 @@
 //! Which groups of two sides measure the same thing, and what is left out because they do not.
 
 use super::Side;
-use super::group::{Group, Key};
+use super::group::{Group, Key, Quantity};
 
 /// Groups that can be compared, and sentences about those that cannot.
 #[derive(Debug, Default)]
@@ -19,7 +19,8 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side) -> Matched<'a> {
     let across = base.picked.is_some() && new.picked.is_some();
     let mut matched = Matched::default();
     // What is only shown beside a table needs no word where it is not.
-    let mut told: Vec<bool> = new.groups.iter().map(|group| group.beside_tables_only).collect();
+    let quiet = |group: &Group| group.beside_tables_only || is_nothing(group);
+    let mut told: Vec<bool> = new.groups.iter().map(quiet).collect();
     for group in &base.groups {
         let kin: Vec<usize> =
             (0..new.groups.len()).filter(|index| are_kin(group, &new.groups[*index], across)).collect();
@@ -34,13 +35,18 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side) -> Matched<'a> {
                 told[index] = true;
                 matched.left_out.push(format!("{}: not compared: {}", group.key, differences.join(", ")));
             }
-            None if group.beside_tables_only => {}
+            None if group.beside_tables_only || is_nothing(group) => {}
             None => matched.left_out.push(format!("{}: only in the base", group.key)),
         }
     }
     let only_new = new.groups.iter().zip(told).filter(|(_, told)| !told);
     matched.left_out.extend(only_new.map(|(group, _)| format!("{}: only in the new side", group.key)));
     matched
+}
+
+/// Violations that there were none of need no word.
+fn is_nothing(group: &Group) -> bool {
+    group.key.quantity == Quantity::Violations && group.figure().is_none_or(|(value, ..)| value == 0.0)
 }
 
 fn are_kin(base: &Group, new: &Group, across: bool) -> bool {

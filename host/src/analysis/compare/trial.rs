@@ -92,7 +92,8 @@ impl Trial {
         let key = if self.base.key.measurement.is_some() { &self.base.key } else { &self.new.key };
         let figure = |group: &Group| {
             let (value, sessions, n) = group.figure()?;
-            Some(Figure { value, sd: group.moments().map(|m| m.variance.sqrt()), sessions, n })
+            let sd = group.moments().map(|moments| moments.variance.sqrt());
+            Some(Figure { value, sd, uncertainty: group.uncertainty, sessions, n })
         };
         let (base, new) = (figure(&self.base)?, figure(&self.new)?);
         let (unit, other) = (self.base.unit().to_owned(), self.new.unit().to_owned());
@@ -188,6 +189,7 @@ impl Trial {
         let figure = |counts: &Counts, figure: Figure| Figure {
             value: counts.rate() * per,
             sd: None,
+            uncertainty: None,
             n: counts.beyond(),
             ..figure
         };

@@ -49,7 +49,7 @@ pub(super) fn around(
 
 /// Low and high.
 fn bounds(edf: f64, confidence: f64, value: f64) -> Option<(f64, f64)> {
-    if !(confidence > 0.0 && confidence < 1.0) || !value.is_finite() {
+    if !(confidence > 0.0 && confidence < 1.0 && value.is_finite()) {
         return None;
     }
     let bound = |p| Some(value * (edf / quantile(p, edf)?).sqrt());

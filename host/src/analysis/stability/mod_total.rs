@@ -73,6 +73,12 @@ pub(super) fn htotdev(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
     }
     let (mean, n) = match phase.view() {
         View::Seconds(points) => phase.instructions().run(Mirrored::new(points, m, 0)),
+        // Beyond 2^60 ps beside its line a phase has terms that do not fit i64.
+        View::Picoseconds(_) if phase.sums().longest == 0 => {
+            let points = phase.seconds();
+            let seconds = phase.instructions().run(Mirrored::new(&points, m, 0));
+            seconds.map(|(mean, n)| (mean / phase.unit_s().powi(2), n))
+        }
         View::Picoseconds(points) => phase.instructions().run(Mirrored::new(points, m, 0)),
     }?;
     Some(Estimate { n, value: (mean / 6.0).sqrt() * phase.unit_s() / (m as f64 * phase.tau0_s()) })

@@ -244,6 +244,9 @@ impl Lag1 {
     }
 }
 
+/// The number of each lane.
+const LANE: [f64; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+
 /// a + b t + c t^2, with t from -1 to 1 over the series.
 struct Parabola {
     coefficients: [f64; 3],
@@ -256,8 +259,8 @@ impl Parabola {
     fn through<P: Point, F: Fn(P) -> bool + Copy>(points: &Decimated<'_, P, F>) -> Option<Self> {
         let count = points.count();
         let scale = 2.0 / (count - 1).max(1) as f64;
-        // 1, t, t^2, t^3, t^4, x, x t, x t^2
-        let mut lanes = [[0.0; LANES]; 8];
+        let [mut s0, mut s1, mut s2, mut s3, mut s4] = [[0.0; LANES]; 5];
+        let [mut x0, mut x1, mut x2] = [[0.0; LANES]; 3];
         let mut values = [0.0; BLOCK];
         for from in (0..count).step_by(BLOCK) {
             values.fill(f64::NAN);
@@ -266,22 +269,23 @@ impl Parabola {
                 let first = scale * (from + chunk * LANES) as f64 - 1.0;
                 for lane in 0..LANES {
                     // What is missing weighs nothing.
-                    let there = if values[lane].is_nan() { 0.0 } else { 1.0 };
-                    let value = if values[lane].is_nan() { 0.0 } else { values[lane] };
-                    let t = first + scale * lane as f64;
-                    let square = t * t;
-                    let terms =
-                        [there, there * t, there * square, there * square * t, there * square * square];
-                    for (sum, term) in lanes.iter_mut().zip(terms) {
-                        sum[lane] += term;
-                    }
-                    lanes[5][lane] += value;
-                    lanes[6][lane] += value * t;
-                    lanes[7][lane] += value * square;
+                    let missing = values[lane].is_nan();
+                    let (value, there) = if missing { (0.0, 0.0) } else { (values[lane], 1.0) };
+                    let t = first + scale * LANE[lane];
+                    let (once, twice) = (there * t, there * t * t);
+                    s0[lane] += there;
+                    s1[lane] += once;
+                    s2[lane] += twice;
+                    s3[lane] += once * twice;
+                    s4[lane] += twice * twice;
+                    x0[lane] += value;
+                    x1[lane] += value * once;
+                    x2[lane] += value * twice;
                 }
             }
         }
-        let [s0, s1, s2, s3, s4, x0, x1, x2] = lanes.map(|lanes| lanes.iter().sum::<f64>());
+        let [s0, s1, s2, s3, s4] = [s0, s1, s2, s3, s4].map(|lanes| lanes.iter().sum::<f64>());
+        let [x0, x1, x2] = [x0, x1, x2].map(|lanes| lanes.iter().sum::<f64>());
         let coefficients = solve([[s0, s1, s2], [s1, s2, s3], [s2, s3, s4]], [x0, x1, x2])?;
         Some(Self { coefficients, scale })
     }

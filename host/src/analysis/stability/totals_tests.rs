@@ -237,6 +237,37 @@ fn too_short_a_series_has_no_value() {
 }
 
 #[test]
+fn the_widest_phase_does_not_wrap() {
+    let limit = (1_i64 << 61) - 1;
+    let walk: Vec<_> = (0..40_i64).map(|k| if k * k % 7 < 3 { 0 } else { limit } - (1 << 60)).collect();
+    let seconds = in_seconds(&walk, 1e-12);
+    let whole = series(Phase::Picoseconds(walk));
+    for m in [1, 2, 3, 10, 12] {
+        for (name, kernel) in KERNELS {
+            if let Some((left, right)) = value(kernel, &seconds, m).zip(value(kernel, &whole, m)) {
+                assert!(close(left, right, 1e-9, 0.0), "{name} at m = {m}: {left} and {right}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fast_clock_keeps_its_noise() {
+    // 100 ppm fast: the sums of the phase wrap many times over.
+    let mut normal = Normal(6);
+    let noise: Vec<_> = (0..3000).map(|_| (normal.next() * 1e3) as i64).collect();
+    let fast = noise.iter().zip(0..).map(|(point, k)| point + 100_000_000 * k + (1 << 59)).collect();
+    let (noise, fast) = (series(Phase::Picoseconds(noise)), series(Phase::Picoseconds(fast)));
+    for m in [1, 10, 100, 1000] {
+        for (name, kernel) in KERNELS {
+            if let Some((left, right)) = value(kernel, &noise, m).zip(value(kernel, &fast, m)) {
+                assert!(close(left, right, 1e-9, 0.0), "{name} at m = {m}: {left} and {right}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_straight_line_has_no_deviation() {
     let line = series(Phase::Picoseconds((0..100).map(|k| 7_000_000 * k - 3).collect()));
     for (name, kernel) in KERNELS {

@@ -171,6 +171,7 @@ fn summary_group(rows: &[SummaryRow], row: &SummaryRow) -> Option<Group> {
     let invalid = (name("verdict") == "invalid").then(|| "its summary.csv calls it invalid".to_owned());
     Some(Group {
         bias_bound_ns: bias.and_then(|bias| bias.value),
+        uncertainty: row.uncertainty,
         doubts: invalid.into_iter().collect(),
         unjudged: live.then_some(EMULATED_LIVE),
         ..Group::new(key, summary_values(row, quantity)?)

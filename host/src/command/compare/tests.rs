@@ -14,7 +14,6 @@ use crate::analysis::synthetic::Scene as Edges;
 use crate::bundle::synthetic::{write, write_board_only};
 use crate::events::{BoardEvent, RigEvent};
 use crate::names::{Clock, PathVariant};
-use crate::report::files;
 
 #[derive(Parser)]
 struct Line {
@@ -95,11 +94,7 @@ impl Bench {
 
     /// What a replay makes of a bundle, beside it.
     fn replayed(&self, bundle: &str) {
-        let contents = crate::bundle::read(Path::new(bundle)).unwrap();
-        let record = contents.record.unwrap();
-        let reference = crate::analysis::seconds::recorded(&record, &contents.recording);
-        let analysis = crate::analysis::analyse(&record, &contents.recording, &reference);
-        crate::bundle::write_files(Path::new(bundle), &files(&record, &analysis)).unwrap();
+        crate::command::replay::finish(Path::new(bundle), None, false).unwrap();
     }
 }
 

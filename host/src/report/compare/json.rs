@@ -42,6 +42,7 @@ struct SourceJson<'a> {
 struct FigureJson {
     value: Option<Fixed>,
     sd: Option<Fixed>,
+    u_systematic: Option<Fixed>,
     sessions: Option<u64>,
     n: Option<u64>,
 }
@@ -125,6 +126,7 @@ fn figure(figure: &Figure) -> FigureJson {
     FigureJson {
         value: six(figure.value),
         sd: figure.sd.and_then(six),
+        u_systematic: figure.uncertainty.and_then(six),
         sessions: known(figure.sessions),
         n: if figure.sessions > 0 { Some(figure.n) } else { None },
     }

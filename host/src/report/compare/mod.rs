@@ -16,6 +16,8 @@ use crate::names::Measurement;
 
 /// Columns, as mail wants it.
 const WIDTH: usize = 72;
+/// Above the rows of a metric.
+const HEADER: &str = "                     base        new      change  ratio  verdict\n";
 /// Lines of a difference of traces that are shown.
 const TRACE_LINES: usize = 24;
 
@@ -29,31 +31,39 @@ pub fn comparison(base: &Side, new: &Side, comparison: &Comparison, traces: Opti
     for row in &comparison.rows {
         let heading = heading(row);
         if heading != block {
-            let _ = write!(text, "\n{heading}{}", HEADER);
+            let _ = write!(text, "\n{heading}{HEADER}");
             block = heading;
         }
         text += &lines(row);
     }
-    text.push('\n');
-    let alpha = comparison.alpha * 100.0;
-    text += &wrapped(
-        "",
-        &format!(
-            "The unit is the session (one boot). Student's t, two-sided; levels by Holm, {alpha} % over all tests. A \
-             verdict needs an interval wholly beyond the margin, or wholly within."
-        ),
-    );
-    if comparison.unpaired {
-        let told = "Sessions that did not take turns are compared side by side: what drifted from one side to the \
-                    other is in the difference.";
-        text += &wrapped("", told);
-    }
+    text += &basis(comparison);
     text += &evidence(base, new, comparison);
     text += &trace_lines(traces);
     text
 }
 
-const HEADER: &str = "                     base        new      change  ratio  verdict\n";
+/// What the verdicts rest on, where anything was tested.
+fn basis(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    if comparison.rows.iter().any(|row| row.interval.is_some()) {
+        let alpha = comparison.alpha * 100.0;
+        let told = format!(
+            "The unit is the session (one boot). Student's t, two-sided; levels by Holm, {alpha} % over all tests. A \
+             verdict needs an interval wholly beyond the margin, or wholly within."
+        );
+        text += &wrapped("", &told);
+    }
+    if comparison.rows.iter().any(|row| row.base.uncertainty.is_some_and(|u| u > 0.0)) {
+        let told = "U (systematic) is in no interval: it cancels as far as both sides have the same.";
+        text += &wrapped("", told);
+    }
+    if comparison.unpaired {
+        let told = "Sessions that did not take turns are compared side by side: what drifted from one side to the \
+                    other is in the difference.";
+        text += &wrapped("", told);
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
 
 fn verdict(comparison: &Comparison) -> String {
     let (verdict, exit) = (comparison.verdict(), comparison.exit());
@@ -194,7 +204,8 @@ fn lines(row: &Row) -> String {
     if let Some((base, new)) = row.within {
         let _ = writeln!(text, "  over the first of its side: base {}, new {}", factor(base), factor(new));
     }
-    if !row.reason.is_empty() {
+    // A table's reason is the same for all its figures, and stands at the top.
+    if !row.reason.is_empty() && row.margin.is_some() {
         text += &wrapped("  ", &row.reason);
     }
     text
@@ -236,6 +247,9 @@ fn tested(row: &Row, digits: &Digits) -> String {
         parts.push(format!("{} and {} counted", row.base.n, row.new.n));
     } else if let (Some(base), Some(new)) = (row.base.sd, row.new.sd) {
         parts.push(format!("sd {} and {}", digits.text(base), digits.text(new)));
+    }
+    if let (Some(base), Some(new)) = (row.base.uncertainty, row.new.uncertainty) {
+        parts.push(format!("U {} and {}", digits.text(base), digits.text(new)));
     }
     let mut text = if parts.is_empty() { String::new() } else { wrapped("  ", &parts.join("; ")) };
     if let Some(found) = row.resolvable {
