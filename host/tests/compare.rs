@@ -2,8 +2,9 @@
 
 mod common;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use common::{Place, fixtures, refusal, text};
 
@@ -70,4 +71,33 @@ fn what_cannot_be_compared_is_refused_with_the_reasons() {
     assert!(said.contains("synthetic-cut: ") && said.contains("only finished runs are compared"), "{said}");
     let said = refusal(&compare(&[&capture("no-such-run")], &[]));
     assert!(said.contains("no-such-run: no such file or folder"), "{said}");
+}
+
+#[test]
+fn samples_through_a_pipe_are_read_like_a_file() {
+    let samples = capture("samples").join("pairs.csv");
+    let file = compare(&[&samples], &["--counter-hz", "12500000"]);
+    assert_eq!(file.status.code(), Some(0), "{}", text(&file.stderr));
+    let place = Place::new();
+    for name in ["-", "/dev/stdin"] {
+        let mut command = place.ppsrig(["compare", "--counter-hz", "12500000", name]);
+        // A pipe, which cannot be read twice as a file can.
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("ppsrig starts");
+        let content = std::fs::read(&samples).expect("it is there");
+        child.stdin.take().expect("it is piped").write_all(&content).expect("it is read");
+        let piped = child.wait_with_output().expect("it ends");
+        assert_eq!(piped.status.code(), Some(0));
+        // The remark behind the tables names the input.
+        let tables = |output: &Output| {
+            let said = text(&output.stdout);
+            let tables = said.lines().skip(1).take_while(|line| !line.contains("phases"));
+            tables.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(tables(&piped), tables(&file), "{name}");
+    }
+    let table = place.file("table.csv", "path indirect,49.9\n");
+    let mut command = place.ppsrig(["compare", "-"]);
+    let input = std::fs::File::open(table).expect("it was written");
+    let refused = refusal(&command.stdin(input).output().expect("ppsrig starts"));
+    assert!(refused.contains("neither counter_pre and counter_snapshot"), "{refused}");
 }

@@ -5,6 +5,11 @@ import sys
 import time
 
 
+def factors(text: str) -> list[int]:
+    """A JSON list, or `all:MOST`, which would be too long for a command line."""
+    return list(range(1, int(text[4:]) + 1)) if text.startswith("all:") else json.loads(text)
+
+
 def allantools_call(file: str, deviation: str, factors: list[int]) -> dict:
     import allantools
     import numpy
@@ -43,9 +48,9 @@ if __name__ == "__main__":
     what, file, *rest = sys.argv[1:]
     match what:
         case "allantools":
-            said = allantools_call(file, rest[0], json.loads(rest[1]))
+            said = allantools_call(file, rest[0], factors(rest[1]))
         case "allantools-text":
-            said = allantools_text(file, rest[0], json.loads(rest[1]))
+            said = allantools_text(file, rest[0], factors(rest[1]))
         case "polars":
             said = polars_call(file)
         case _:

@@ -164,7 +164,7 @@ impl PathWindow {
     }
 }
 
-/// The counter at a pair's read inside the snapshot function.
+/// The counter at a pair's read inside the snapshot function. It has 64 bits, and goes on at zero.
 #[must_use]
 pub fn counter_snapshot(pair: &Pair) -> u64 {
     pair.pre.wrapping_add(pair.delta.into())

@@ -23,6 +23,8 @@ use crate::units::Hertz;
 
 /// What of a side can be picked: the builds, and the ways of capture.
 const MODES: [&str; 2] = ["irq", "poll"];
+/// Stands for standard input.
+const STDIN: &str = "-";
 /// Largest plain table: published figures are a few lines.
 const MOST_TABLE_BYTES: u64 = 1 << 20;
 /// Bytes in which a file says what it is: the header of the widest of ours has 300.
@@ -66,7 +68,7 @@ pub(super) fn side(inputs: &[PathBuf], name: &str, how: How) -> anyhow::Result<S
 
 /// `PATH`, or `PATH:VARIANT`.
 fn selector(input: &Path) -> anyhow::Result<(PathBuf, Option<String>)> {
-    if input.exists() {
+    if input.exists() || input == Path::new(STDIN) {
         return Ok((input.to_owned(), None));
     }
     let builds = PathVariant::ALL.iter().map(|one| one.name());
@@ -85,6 +87,9 @@ fn selector(input: &Path) -> anyhow::Result<(PathBuf, Option<String>)> {
 fn read(path: &Path, index: usize, how: How) -> anyhow::Result<(Source, Vec<Group>)> {
     if path.is_dir() {
         return read_bundle(path, index);
+    }
+    if is_stream(path) {
+        return read_stream(path, index, how);
     }
     let mut head = Vec::new();
     let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -123,6 +128,20 @@ fn read(path: &Path, index: usize, how: How) -> anyhow::Result<(Source, Vec<Grou
     let emulated = groups.iter().map(|group| group.key.conditions.emulated);
     source.emulated = emulated.flatten().reduce(|a, b| a || b);
     source.fingerprint = fingerprint(&[path.to_owned()])?;
+    Ok((source, groups))
+}
+
+/// Whether what is read from it cannot be read again.
+fn is_stream(path: &Path) -> bool {
+    path == Path::new(STDIN) || fs::metadata(path).is_ok_and(|one| !one.is_file() && !one.is_dir())
+}
+
+/// A pipe can be read only once, so it cannot be asked first what it is: it has to hold samples.
+fn read_stream(path: &Path, index: usize, how: How) -> anyhow::Result<(Source, Vec<Group>)> {
+    let name = path.display().to_string();
+    let mut source = Source { fingerprint: format!("{name} {index}"), name, ..Source::default() };
+    let groups = samples(path, index, how, &mut source)?;
+    source.emulated = groups.iter().filter_map(|group| group.key.conditions.emulated).reduce(|a, b| a || b);
     Ok((source, groups))
 }
 

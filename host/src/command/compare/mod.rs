@@ -31,9 +31,9 @@ use crate::units::Hertz;
 /// beyond a margin; the levels of all tests together keep false alarms below alpha.
 ///
 /// An input is a run bundle, its edges.csv, samples.csv, pairs.csv, pairs.spool or summary.csv, or a plain table of
-/// figures (name,value in CSV or Markdown), for which there are ratios and no verdict. INPUT:VARIANT picks one build (or
-/// irq, poll) of an input, so that two of the same bundle can be compared. Without --with it is shown what the base holds,
-/// and what difference more sessions could resolve.
+/// figures (name,value in CSV or Markdown), for which there are ratios and no verdict. Samples may also come through a
+/// pipe, or from stdin as `-`. INPUT:VARIANT picks one build (or irq, poll) of an input, so that two of the same bundle
+/// can be compared. Without --with it is shown what the base holds, and what difference more sessions could resolve.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
