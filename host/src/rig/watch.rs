@@ -16,6 +16,9 @@ pub enum Halt {
     /// A recording under `raw/` could not be written.
     #[error("cannot write the recording: {0}")]
     Recording(String),
+    /// There was so much time for everything together.
+    #[error("the time for all of it is over")]
+    OutOfTime,
 }
 
 /// Shared by everything that waits.
@@ -24,6 +27,7 @@ pub struct Watch {
     interrupted: Arc<AtomicBool>,
     recording_failure: Arc<Mutex<Option<String>>>,
     notices: Arc<Mutex<Vec<String>>>,
+    until: Option<Deadline>,
 }
 
 impl Watch {
@@ -31,6 +35,12 @@ impl Watch {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same, for what has to end by then, whatever deadlines its parts have.
+    #[must_use]
+    pub fn until(&self, deadline: Deadline) -> Self {
+        Self { until: Some(deadline), ..self.clone() }
     }
 
     /// Makes SIGINT, SIGTERM and SIGHUP raise the flag. A SIGINT or SIGTERM after that ends the process at once; a SIGHUP
@@ -80,6 +90,7 @@ impl Watch {
         }
         match self.recording_failure.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
             Some(reason) => Err(Halt::Recording(reason.clone())),
+            None if self.until.is_some_and(Deadline::passed) => Err(Halt::OutOfTime),
             None => Ok(()),
         }
     }
@@ -119,6 +130,14 @@ impl Deadline {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_to_end_by_then_ends_and_the_rest_goes_on() {
+        let watch = Watch::new();
+        assert_eq!(watch.until(Deadline::after(Duration::ZERO)).check(), Err(Halt::OutOfTime));
+        assert_eq!(watch.until(Deadline::after(Duration::from_secs(3600))).check(), Ok(()));
+        assert_eq!(watch.check(), Ok(()));
+    }
 
     #[test]
     fn ignored_signals_are_read_from_the_status_of_a_process() {

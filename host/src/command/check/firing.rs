@@ -104,7 +104,6 @@ fn recorded(
     if ended.is_none() {
         logs.rig.did(&RigEvent::Finished);
     }
-    watch.check()?;
     Ok((record, bundle::read(bundle.dir())?, ended))
 }
 
