@@ -315,11 +315,11 @@ fn the_shipped_benches_are_good() {
             let text = std::fs::read_to_string(&path).unwrap();
             let bench =
                 parse(&text, &folder).unwrap_or_else(|problems| panic!("{}: {problems:?}", path.display()));
-            assert_eq!(
-                bench.wiring.echo,
-                bench.bring_up.unwrap().command.iter().any(|word| word == "--echo")
-            );
-            benches += 1;
+            // Real benches are up.
+            if let Some(bring_up) = &bench.bring_up {
+                assert_eq!(bench.wiring.echo, bring_up.command.iter().any(|word| word == "--echo"));
+                benches += 1;
+            }
         }
     }
     assert!(benches >= 2);
