@@ -196,10 +196,10 @@ fn number_of(length: usize, bytes: &[u8], at: usize, head: &mut Head) -> Option<
 #[inline]
 fn is_plain(length: usize, bytes: &[u8], at: usize) -> bool {
     let Some(field) = bytes.get(at..) else { return false };
-    if let (1..8, Some(word)) = (length, field.first_chunk::<8>()) {
-        if digits(u64::from_le_bytes(*word)).1 as usize == length {
-            return true;
-        }
+    if let (1..8, Some(word)) = (length, field.first_chunk::<8>())
+        && digits(u64::from_le_bytes(*word)).1 as usize == length
+    {
+        return true;
     }
     field
         .get(..length)
