@@ -24,6 +24,7 @@ seeds() {
     link) echo fixtures/captures/*/raw/link.log ;;
     raw_log) echo fixtures/captures/*/raw/*.log ;;
     samples_csv | spool) echo fixtures/captures/samples/* ;;
+    tables) echo fixtures/published/*.csv fixtures/captures/*/*.csv ;;
     *) echo fixtures/captures/series/* ;;
     esac
 }
