@@ -266,13 +266,13 @@ impl SamplesCsv {
     /// Reads one line, without its LF.
     fn one_line<S: SampleSink>(&mut self, line: &[u8], sink: &mut S) -> Result<(), SamplesCsvError> {
         self.lines += 1;
+        if line.len() > MOST_LINE {
+            return self.too_long(self.lines);
+        }
         let Some(layout) = &self.layout else {
             self.layout = Some(Layout::of(line).map_err(SamplesCsvError::Header)?);
             return Ok(());
         };
-        if line.len() > MOST_LINE {
-            return self.too_long(self.lines);
-        }
         let row = match line::row(layout, line) {
             Ok(row) => row,
             Err(fault) => {
@@ -294,7 +294,11 @@ impl SamplesCsv {
         self.prefixed = !self.prefix.contains(&b'"');
         match row {
             Row::Pair { pre, snapshot, .. } => sink.pair(pre, snapshot),
-            Row::Counted { batch, ticks, count, .. } => sink.counted(batch, ticks, count),
+            Row::Counted { batch, ticks, count, .. } => {
+                sink.counted(batch, ticks, count);
+                let line = self.lines;
+                return sink.health().map_err(|fault| SamplesCsvError::Samples { line, fault });
+            }
         }
         sink.health().map_err(|fault| SamplesCsvError::Samples { line: self.lines, fault })
     }
