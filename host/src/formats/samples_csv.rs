@@ -294,11 +294,7 @@ impl SamplesCsv {
         self.prefixed = !self.prefix.contains(&b'"');
         match row {
             Row::Pair { pre, snapshot, .. } => sink.pair(pre, snapshot),
-            Row::Counted { batch, ticks, count, .. } => {
-                sink.counted(batch, ticks, count);
-                let line = self.lines;
-                return sink.health().map_err(|fault| SamplesCsvError::Samples { line, fault });
-            }
+            Row::Counted { batch, ticks, count, .. } => sink.counted(batch, ticks, count),
         }
         sink.health().map_err(|fault| SamplesCsvError::Samples { line: self.lines, fault })
     }
