@@ -43,7 +43,7 @@ pub struct SampleSet {
 }
 
 /// The samples of one session. Differences are in ticks of the counter and whole.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct SessionSamples {
     /// Which one.
     pub key: SampleKey,
@@ -53,6 +53,16 @@ pub struct SessionSamples {
     pub backwards: u64,
     /// Pairs whose difference does not fit 32 bits: in no batch, so that the mean is not known.
     pub overflow: u64,
+    /// Whether its pairs were read, rather than their histograms.
+    of_pairs: bool,
+}
+
+/// Of the same session, the same samples: whether they were read as pairs or as histograms makes no difference.
+impl PartialEq for SessionSamples {
+    fn eq(&self, other: &Self) -> bool {
+        let all = |one: &Self| (one.key.clone(), one.backwards, one.overflow);
+        all(self) == all(other) && self.batches == other.batches
+    }
 }
 
 impl SessionSamples {
@@ -129,8 +139,6 @@ pub struct Collector {
     /// The session that is being read, which is the last one unless the file holds histograms.
     current: Option<usize>,
     tape: Tape,
-    /// Whether the current session has its batches already, so that it takes no more pairs.
-    reopened: bool,
     /// Lines of histograms so far.
     counts: usize,
     fault: Option<SampleFault>,
@@ -156,6 +164,7 @@ impl Collector {
             return;
         }
         let tape = std::mem::take(&mut self.tape);
+        session.of_pairs = true;
         session.backwards += tape.backwards;
         session.overflow += tape.overflow;
         match tape.batches(BATCHES) {
@@ -174,6 +183,8 @@ impl SampleSink for Collector {
         self.settle();
         self.health()?;
         self.current = Some(match self.places.get(key) {
+            // Histograms may come in any order; pairs have no place in a session whose batches are made.
+            Some(&place) if self.done[place].of_pairs => return Err(SampleFault::Resumed(key.clone())),
             Some(&place) => place,
             None if self.done.len() == MOST_SESSIONS => {
                 return Err(SampleFault::Sessions { most: MOST_SESSIONS });
@@ -183,11 +194,6 @@ impl SampleSink for Collector {
                 self.done.push(SessionSamples { key: key.clone(), ..SessionSamples::default() });
                 self.done.len() - 1
             }
-        });
-        // Histograms may come in any order; pairs have no place in a session whose batches are made.
-        self.reopened = self.current.is_some_and(|place| {
-            let session = &self.done[place];
-            !session.batches.is_empty() || !session.is_whole()
         });
         Ok(())
     }
@@ -223,9 +229,6 @@ impl SampleSink for Collector {
             return Err(fault.clone());
         }
         let Some(session) = self.current.and_then(|place| self.done.get(place)) else { return Ok(()) };
-        if self.reopened && !self.tape.is_empty() {
-            return Err(SampleFault::Resumed(session.key.clone()));
-        }
         if self.tape.too_wide() {
             return Err(SampleFault::Spread { key: session.key.clone() });
         }

@@ -133,6 +133,8 @@ pub struct SamplesCsv {
     /// Within a line that is too long already.
     skipping: bool,
     key: SampleKey,
+    /// Where `key` began.
+    session_line: u64,
     /// Whether the sink knows of `key`.
     keyed: bool,
     /// The leading names of the line before, with their commas: almost always those of the next one.
@@ -153,6 +155,7 @@ impl SamplesCsv {
             carry: Vec::new(),
             skipping: false,
             key: SampleKey::default(),
+            session_line: 0,
             keyed: false,
             prefix: Vec::new(),
             prefixed: false,
@@ -183,8 +186,9 @@ impl SamplesCsv {
         }
         let whole = memchr::memrchr(b'\n', rest).map_or(0, |end| end + 1);
         self.whole_lines(&rest[..whole], sink)?;
-        self.carry_on(&rest[whole..])?;
-        sink.health().map_err(|fault| SamplesCsvError::Samples { line: self.lines, fault })
+        // What the fast path was given is only now asked about: the line is that where the session begins.
+        sink.health().map_err(|fault| SamplesCsvError::Samples { line: self.session_line, fault })?;
+        self.carry_on(&rest[whole..])
     }
 
     /// The end of the file. Returns what was left out.
@@ -262,20 +266,26 @@ impl SamplesCsv {
     /// Reads one line, without its LF.
     fn one_line<S: SampleSink>(&mut self, line: &[u8], sink: &mut S) -> Result<(), SamplesCsvError> {
         self.lines += 1;
+        if line.len() > MOST_LINE {
+            return self.too_long(self.lines);
+        }
         let Some(layout) = &self.layout else {
             self.layout = Some(Layout::of(line).map_err(SamplesCsvError::Header)?);
             return Ok(());
         };
-        if line.len() > MOST_LINE {
-            return self.too_long(self.lines);
-        }
         let row = match line::row(layout, line) {
             Ok(row) => row,
-            Err(fault) => return self.fault(fault.at(self.lines)),
+            Err(fault) => {
+                // What was wrong before comes first, however the file was cut.
+                let before = |fault| SamplesCsvError::Samples { line: self.session_line, fault };
+                sink.health().map_err(before)?;
+                return self.fault(fault.at(self.lines));
+            }
         };
         if !self.keyed || row.key() != self.key {
             self.key = row.key();
             self.keyed = true;
+            self.session_line = self.lines;
             let at = |fault| SamplesCsvError::Samples { line: self.lines, fault };
             sink.session(&self.key).map_err(at)?;
         }
@@ -286,6 +296,6 @@ impl SamplesCsv {
             Row::Pair { pre, snapshot, .. } => sink.pair(pre, snapshot),
             Row::Counted { batch, ticks, count, .. } => sink.counted(batch, ticks, count),
         }
-        Ok(())
+        sink.health().map_err(|fault| SamplesCsvError::Samples { line: self.lines, fault })
     }
 }

@@ -73,12 +73,11 @@ fn pairs_that_go_backwards_or_do_not_fit_are_classes_of_their_own() {
 #[test]
 fn a_session_whose_pairs_stand_in_two_places_is_refused() {
     let mut collector = Collector::default();
-    for session in [1, 2, 1] {
+    for session in [1, 2] {
         collector.session(&key(session)).unwrap();
         collector.pair(1, 2);
     }
-    assert_eq!(collector.health(), Err(SampleFault::Resumed(key(1))));
-    assert_eq!(collector.finish(), Err(SampleFault::Resumed(key(1))));
+    assert_eq!(collector.session(&key(1)), Err(SampleFault::Resumed(key(1))));
 }
 
 #[test]
@@ -107,4 +106,29 @@ fn a_percentile_is_a_whole_tick_or_none() {
     assert_eq!((median.ticks, median.bracket()), (1, (0, 2)));
     assert_eq!(median.interval, Some((1, 1)));
     assert_eq!(TickPercentile::of(&histogram(&[1; 5]), 999), None, "nothing to be expected beyond");
+}
+
+#[test]
+fn a_fault_has_the_same_place_however_a_file_is_cut() {
+    use crate::formats::samples_csv::{SamplesCsv, SamplesCsvError};
+    use crate::formats::spool::{Header, Spool, SpoolWriter};
+    let mut text = "session,variant,clock_id,seq,counter_pre,counter_snapshot\n".to_owned();
+    let mut spool = SpoolWriter::new(Vec::new(), Header::default()).unwrap();
+    // Session 1 goes on in line 10, which is block 3.
+    for (session, pairs) in [(1, 4), (2, 4), (1, 40)] {
+        spool.session(&key(session)).unwrap();
+        for seq in 0..pairs {
+            text += &format!("{session},v,c,{seq},100,10{}\n", seq % 10);
+            spool.pair(100, 101).unwrap();
+        }
+    }
+    let spool = spool.finish().unwrap();
+    for length in [1, 7, 64, usize::MAX] {
+        let (mut reader, mut sink) = (SamplesCsv::new(false), Collector::default());
+        let error = text.as_bytes().chunks(length).find_map(|piece| reader.push(piece, &mut sink).err());
+        assert!(matches!(error, Some(SamplesCsvError::Samples { line: 10, .. })), "{length}: {error:?}");
+        let (mut reader, mut sink) = (Spool::new(false), Collector::default());
+        let error = spool.chunks(length).find_map(|piece| reader.push(piece, &mut sink).err()).unwrap();
+        assert!(error.to_string().contains("block 3"), "{length}: {error}");
+    }
 }

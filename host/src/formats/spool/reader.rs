@@ -80,8 +80,7 @@ impl Spool {
                 }
             }
         }
-        let (block, byte) = (self.blocks, self.at);
-        sink.health().map_err(|fault| SpoolError::Block { block, byte, fault: BlockFault::Samples(fault) })
+        Ok(())
     }
 
     /// The end of the file. Returns its header, and what was left out.
@@ -172,7 +171,8 @@ impl Spool {
             return self.fault(BlockFault::Payload);
         }
         sink.records(records);
-        Ok(())
+        // Here, and not at the end of a piece, so that the block is the same however a file is cut.
+        sink.health().map_err(|fault| self.error(BlockFault::Samples(fault)))
     }
 
     fn error(&self, fault: BlockFault) -> SpoolError {
