@@ -211,7 +211,8 @@ impl Body {
             _ => Strictness::Tags,
         };
         let tau0 = self.options.tau0.map(|tau0| tau0.0);
-        let grid = self.grid.get_or_insert_with(|| Grid::new(strictness, tau0));
+        let most = self.options.most_points;
+        let grid = self.grid.get_or_insert_with(|| Grid::new(strictness, tau0, most));
         let (lenient, left_out) = (self.options.lenient, &mut self.count.left_out);
         let reading = Reading { line, at, tag, value };
         grid.take(reading, &mut self.points, &mut |line, trouble| forgive(lenient, left_out, line, trouble))

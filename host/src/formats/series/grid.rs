@@ -58,6 +58,8 @@ pub(super) struct Told {
 pub(super) struct Grid {
     strictness: Strictness,
     given: Option<i128>,
+    /// The largest gap in points.
+    widest_gap: i128,
     waiting: Vec<Reading>,
     started: Option<Started>,
 }
@@ -73,8 +75,10 @@ struct Started {
 }
 
 impl Grid {
-    pub(super) const fn new(strictness: Strictness, tau0: Option<i128>) -> Self {
-        Self { strictness, given: tau0, waiting: Vec::new(), started: None }
+    /// `most_points` is what a series may have.
+    pub(super) fn new(strictness: Strictness, tau0: Option<i128>, most_points: usize) -> Self {
+        let widest_gap = i128::try_from(most_points).unwrap_or(GAP_MAX).min(GAP_MAX);
+        Self { strictness, given: tau0, widest_gap, waiting: Vec::new(), started: None }
     }
 
     /// Takes a reading. Those that could not be placed are handed to `refuse`, with their line.
@@ -153,7 +157,7 @@ impl Grid {
             );
             return Err(Trouble::new(reading.at, Class::Irregular, what));
         }
-        if steps > GAP_MAX {
+        if steps > self.widest_gap {
             let what = format!(
                 "{} s after the point before it: {} points of {} s would be missing; split the file there",
                 in_seconds(since),
@@ -258,7 +262,7 @@ mod tests {
         resolution: i128,
         given: Option<i128>,
     ) -> (Told, Vec<i64>, Refused) {
-        let mut grid = Grid::new(strictness, given);
+        let mut grid = Grid::new(strictness, given, 200_000_000);
         let mut points = Points::new(false);
         let mut refused = Refused::new();
         let mut refuse = |line, trouble: Trouble| {
