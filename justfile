@@ -41,11 +41,16 @@ bless: build
 
 # Tests against public data that is kept beside the tree, not in it
 conformance:
-    cargo test --quiet -p ppsrig --test conformance_receivers -- --ignored
+    cargo test --quiet -p ppsrig --test conformance_receivers --test conformance_stability -- --ignored
 
 # Any bytes into every reader, so many seconds each, or into those that are named; needs cargo-fuzz
 fuzz SECONDS="60" *TARGETS:
     host/fuzz/run.sh {{SECONDS}} {{TARGETS}}
+
+# What calls cost, then ppsrig beside allantools, polars and the csv crate: a table, and build/benchmark.json
+benchmark *OPTIONS:
+    cargo bench --quiet -p ppsrig
+    host/benches/peers/run.sh {{OPTIONS}}
 
 # What CI does; its run is a slow one, which holds on a busy machine
 ci: lint test loom (bench "--rate" "2" "--width-ms" "250" "--edges" "10") conformance

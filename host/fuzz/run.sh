@@ -23,6 +23,8 @@ seeds() {
     scpi) echo fixtures/captures/*/raw/generator.log ;;
     link) echo fixtures/captures/*/raw/link.log ;;
     raw_log) echo fixtures/captures/*/raw/*.log ;;
+    samples_csv | spool) echo fixtures/captures/samples/* ;;
+    tables) echo fixtures/published/*.csv fixtures/captures/*/*.csv ;;
     *) echo fixtures/captures/series/* ;;
     esac
 }

@@ -2,8 +2,8 @@
 //!
 //! Layers, top to bottom; a module imports only what stands below it:
 //! `command` -> `rig`, `bundle`, `analysis`, `report`; `rig` -> `link`, `formats`, `events`; `bundle` -> `formats`,
-//! `events`; `report` -> `analysis`, `events`, `units`; `analysis` -> `events`, `units`; `formats` -> `events`, `units`;
-//! `events` -> `names`, `units`; all of them may hold a `series`. `command` and `rig` also use `stderr`. `analysis` and `formats` do no I/O and read no clock.
+//! `events`; `report` -> `formats` (writers), `analysis`, `events`, `units`; `analysis` -> `events`, `units`; `formats` -> `events`, `units`;
+//! `events` -> `names`, `units`; all of them may hold a `series` or `samples`. `command` and `rig` also use `stderr`. `analysis` and `formats` do no I/O and read no clock.
 //!
 //! A run is a recording followed by a replay: `rig` records into the bundle, and every figure is then computed by pure
 //! functions over what the bundle holds.
@@ -21,6 +21,7 @@ pub mod names;
 pub mod plan;
 pub mod report;
 pub mod rig;
+pub mod samples;
 pub mod series;
 pub mod stderr;
 pub mod units;

@@ -92,7 +92,7 @@ pub struct PathMeasurement {
     pub ladder_delays: Vec<u32>,
     /// Pairs for each delay of the ladder.
     pub ladder_iterations: u32,
-    /// Whether every pair is sent and goes to pairs.csv.
+    /// Whether every pair is sent and goes to pairs.csv and pairs.spool.
     pub raw_pairs: bool,
 }
 

@@ -9,6 +9,9 @@ pub const PS_PER_S: i128 = 1_000_000_000_000;
 /// Nanoseconds in a second.
 pub const NS_PER_S: i64 = 1_000_000_000;
 
+/// The day, year-month-day, up to which the table of leap seconds in `formats::utc` is known to be complete.
+pub const LEAP_TABLE_END: &str = "2026-12-28";
+
 /// A reading of the board's counter, in ticks. Readings never wrap in practice (64 bits), so a smaller later one is a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

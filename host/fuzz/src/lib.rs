@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::Debug;
 
+use ppsrig::analysis::samples::Collector;
 use ppsrig::formats::raw_log;
 use ppsrig::formats::raw_log::Direction;
 use ppsrig::formats::series::{Kind, Read, ReadOptions, SeriesError, SeriesReader, TagUnit};
@@ -114,4 +115,47 @@ fn read<'a>(reads: impl Iterator<Item = &'a [u8]>, options: &ReadOptions) -> Res
         reader.push(read)?;
     }
     reader.finish()
+}
+
+/// A file of samples: the same sessions or the same error at any read size, and every pair in a class.
+pub fn samples<T: Debug + PartialEq, E: Debug + PartialEq>(
+    data: &[u8],
+    read: impl Fn(&mut dyn Iterator<Item = &[u8]>, &mut Collector) -> Result<T, E>,
+) {
+    let run = |reads: &mut dyn Iterator<Item = &[u8]>| {
+        let mut collector = Collector::default();
+        read(reads, &mut collector).map(|said| (said, collector.finish()))
+    };
+    let whole = run(&mut std::iter::once(data));
+    assert_eq!(run(&mut reads(data)), whole);
+    if let Ok((_, Ok(sessions))) = whole {
+        for session in sessions {
+            assert!(session.n() > 0 || !session.is_whole());
+            assert_eq!(session.histogram().total(), session.n());
+        }
+    }
+}
+
+/// A spool with the sums that its bytes have, as far as it can be followed.
+pub fn spool_with_sums(data: &[u8]) -> Vec<u8> {
+    let mut bytes = data.to_vec();
+    sum(&mut bytes, 0, 28);
+    let mut at = 32;
+    while let Some(count) = bytes.get(at + 4..at + 8).and_then(|field| field.try_into().ok()) {
+        let records = (u32::from_le_bytes(count) as usize).min(4096) * 16;
+        if let Some(pairs) = bytes.get(at + 80..at + 80 + records) {
+            let crc = crc32fast::hash(pairs).to_le_bytes();
+            bytes[at + 72..at + 76].copy_from_slice(&crc);
+        }
+        sum(&mut bytes, at, at + 76);
+        at += 80 + records;
+    }
+    bytes
+}
+
+fn sum(bytes: &mut [u8], from: usize, to: usize) {
+    if bytes.len() >= to + 4 {
+        let crc = crc32fast::hash(&bytes[from..to]).to_le_bytes();
+        bytes[to..to + 4].copy_from_slice(&crc);
+    }
 }

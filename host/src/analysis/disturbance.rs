@@ -8,6 +8,7 @@ use ppsrig_wire::CaptureCounters;
 
 use super::captures::{Captured, WindowCaptures};
 use super::half_ticks::HalfTicks;
+use super::rate::faults::CounterFault;
 use super::window::Window;
 use crate::events::{Recording, RigEvent};
 use crate::units::{HostNanos, NS_PER_S};
@@ -32,6 +33,8 @@ pub struct Disturbances {
     host: Vec<(HostNanos, HostNanos, String)>,
     /// By the board's counter, in half ticks: from, to, why.
     counter: Vec<(i128, i128, String)>,
+    /// The step of the counter among them, if pairing found one.
+    step: Option<CounterFault>,
 }
 
 /// The facts about the board that the thresholds depend on.
@@ -62,9 +65,16 @@ impl Disturbances {
             .chain(self.counter.iter().map(|(.., why)| why.as_str()))
     }
 
-    /// Everything from this counter value on is disturbed.
-    pub fn from_counter(&mut self, half_ticks: i128, reason: String) {
-        self.counter.push((half_ticks, i128::MAX, reason));
+    /// Everything from this counter value on is disturbed by a step of the counter.
+    pub fn from_counter(&mut self, half_ticks: i128, step: CounterFault) {
+        self.counter.push((half_ticks, i128::MAX, step.text.clone()));
+        self.step = Some(step);
+    }
+
+    /// The step of the counter, if there was one.
+    #[must_use]
+    pub fn into_step(self) -> Option<CounterFault> {
+        self.step
     }
 }
 
@@ -185,14 +195,16 @@ pub fn reversal(arrived: &[Captured]) -> Option<String> {
     })
 }
 
-const fn first_reading(captured: &Captured) -> u64 {
+/// The first of a capture's own readings.
+pub(super) const fn first_reading(captured: &Captured) -> u64 {
     match captured.capture.counters {
         CaptureCounters::Irq { capture } => capture,
         CaptureCounters::Poll { before, .. } => before,
     }
 }
 
-const fn last_reading(captured: &Captured) -> u64 {
+/// The last of them.
+pub(super) const fn last_reading(captured: &Captured) -> u64 {
     match captured.capture.counters {
         CaptureCounters::Irq { capture } => capture,
         CaptureCounters::Poll { after, .. } => after,

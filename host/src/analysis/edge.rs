@@ -7,15 +7,17 @@ use super::Whole;
 use super::captures::WindowCaptures;
 use super::class::Ledger;
 use super::figure::Figure;
+use super::fixed::Fixed;
 use super::latency::{Latencies, latencies};
 use super::rate::CounterRate;
 use super::row::{EdgeRow, add_up};
-use super::seconds::Reference;
+use super::seconds::{Reference, past_leap_table};
 use super::session::{Context, Session, judge};
 use super::verdict::{Verdict, verdict};
 use super::window::{Window, windows};
 use crate::events::{Burst, Recording};
 use crate::plan::RunRecord;
+use crate::units::Hertz;
 
 /// Everything that follows from a recording about edges.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +36,8 @@ pub struct EdgeAnalysis {
     pub probe_operations: u64,
     /// The rule by which an edge got its second.
     pub second_rule: String,
+    /// What is to be said of the table of leap seconds, where the run is past its end.
+    pub leap_table: Option<String>,
     /// Why the recording is partial, if it is.
     pub partial: Option<String>,
     /// What it comes to.
@@ -44,6 +48,20 @@ impl EdgeAnalysis {
     /// Every line of the ledger, in the order of edges.csv: the measurement's edges only.
     pub fn rows(&self) -> impl Iterator<Item = &EdgeRow> {
         self.sessions.iter().flat_map(|session| &session.rows)
+    }
+
+    /// Heartbeats that were heard in its windows.
+    #[must_use]
+    pub fn heartbeats(&self) -> u64 {
+        self.sessions.iter().map(|session| session.heartbeats).sum()
+    }
+
+    /// The longest time for which the board's idle loop stood still, in milliseconds, by its heartbeats and the declared
+    /// rate.
+    #[must_use]
+    pub fn longest_gap_ms(&self, counter: Hertz) -> Option<Fixed> {
+        let ticks = self.sessions.iter().map(|session| session.longest_gap_ticks).max().unwrap_or(0);
+        Fixed::rounded(ticks as f64 / counter.0.max(1) as f64 * 1e3, 3)
     }
 }
 
@@ -69,6 +87,7 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         figures: Vec::new(),
         probe_operations,
         second_rule: reference.rule(),
+        leap_table: past_leap_table(&record.provenance.started_utc),
         partial: whole.partial.map(str::to_owned),
         verdict: Verdict::nothing(),
     };
@@ -131,7 +150,7 @@ pub fn check_rate(
             Some(refusal) => RateCheck::Refused(refusal),
             None => RateCheck::Good(rate),
         },
-        None => RateCheck::NotMeasured(session.unlabelled.unwrap_or_else(|| {
+        None => RateCheck::NotMeasured(session.without_rate().map(str::to_owned).unwrap_or_else(|| {
             let preamble = &analysis.preamble;
             format!(
                 "fewer than two edges of the preamble paired: {} commanded, {} captured",

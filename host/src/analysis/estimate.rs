@@ -5,7 +5,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use super::rate::student_975;
 
 /// Sessions from which on the session is the unit.
-const SESSIONS: usize = 3;
+pub(super) const SESSIONS: usize = 3;
 /// Edges from which on batches are formed.
 const BATCHED: usize = 100;
 /// Most batches.
@@ -118,7 +118,8 @@ fn average(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn student(units: &[f64], centre: f64) -> Option<Interval> {
+/// Student's t interval of the mean of units. None with fewer than two.
+pub(super) fn student(units: &[f64], centre: f64) -> Option<Interval> {
     let sd = spread(units)?;
     let half = student_975(units.len() as f64 - 1.0) * sd / (units.len() as f64).sqrt();
     Some((centre - half, centre + half))
@@ -282,6 +283,38 @@ mod tests {
         assert_eq!(percentile_interval(&sorted, 500), Some((40, 61)));
         assert_eq!(percentile_interval(&sorted, 990), None);
         assert_eq!(percentile_interval(&sorted[..3], 500), None);
+    }
+
+    #[test]
+    fn the_ranks_of_a_medians_interval_are_those_of_the_sign_tests_table() {
+        // Two-sided 5 % of the sign test, as in any textbook's table: n, and the lower rank; the upper one mirrors it.
+        for (count, low) in
+            [(6, 1), (10, 2), (15, 4), (20, 6), (25, 8), (30, 10), (40, 14), (50, 18), (100, 40)]
+        {
+            assert_eq!(interval_ranks(count, 500), Some((low, count + 1 - low)), "{count}");
+        }
+        assert_eq!(interval_ranks(5, 500), None);
+    }
+
+    #[test]
+    fn the_ranks_of_an_interval_are_the_narrowest_that_hold_by_brute_force() {
+        for per_mille in [500, 900, 990, 999] {
+            let p = f64::from(per_mille) / 1000.0;
+            for count in [7_u64, 30, 64, 250, 999] {
+                // Of how many values below the percentile the chance is at most 2.5 %, term by term.
+                // Logarithms, since the first terms are smaller than any f64.
+                let mut term = count as f64 * (1.0 - p).ln();
+                let mut below = vec![term.exp()];
+                for k in 1..=count {
+                    term += ((count - k + 1) as f64 / k as f64 * p / (1.0 - p)).ln();
+                    below.push(below[k as usize - 1] + term.exp());
+                }
+                let low = (0..=count).find(|k| below[*k as usize] > 0.025).unwrap();
+                let high = (0..=count).find(|k| below[*k as usize] >= 0.975).unwrap() + 1;
+                let expected = (low >= 1 && high <= count).then_some((low, high));
+                assert_eq!(interval_ranks(count, per_mille), expected, "{count} values, {per_mille}");
+            }
+        }
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub fn declared_rate(measurement: Measurement, whole: Whole<'_>) -> Figure {
         sessions: u64::from(whole.record.plan.sessions),
         value: Some(Fixed::whole(whole.record.bench.board.counter_hz.0.into())),
         verdict: if exact { "declared (exact)" } else { "declared" },
+        cores: cores(measurement, whole),
         ..Figure::of(measurement, "", "counter_rate", "Hz")
     }
 }
@@ -60,8 +61,15 @@ pub fn probe_transactions(measurement: Measurement, operations: u64, whole: Whol
         sessions,
         value: Some(Fixed::whole(operations.into())),
         verdict: if operations == 0 { "passed" } else { "" },
+        cores: cores(measurement, whole),
         ..Figure::of(measurement, "", "probe_transactions", "operations")
     }
+}
+
+/// The cores of a figure that concerns all variants: those of the plan.
+fn cores(measurement: Measurement, whole: Whole<'_>) -> u8 {
+    let of_ctime = whole.record.plan.ctime.as_ref().filter(|_| measurement == Measurement::Ctime);
+    of_ctime.map_or(1, |plan| plan.cores)
 }
 
 /// The plan's mode by name.

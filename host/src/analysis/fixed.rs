@@ -33,6 +33,12 @@ impl Fixed {
         (scaled.is_finite() && scaled.abs() < 1e30).then_some(Self { scaled: scaled as i128, places })
     }
 
+    /// Computed picoseconds, rounded to the nearest, to be printed as nanoseconds with three places.
+    #[must_use]
+    pub fn rounded_nanoseconds(picoseconds: f64) -> Option<Self> {
+        Self::rounded(picoseconds, 0).map(|ps| Self::nanoseconds(ps.scaled))
+    }
+
     /// The nearest f64, for JSON.
     #[must_use]
     pub fn to_f64(self) -> f64 {

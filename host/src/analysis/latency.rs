@@ -28,6 +28,9 @@ pub struct Latencies {
     pub figures: Vec<Figure>,
 }
 
+/// The tail begins where a latency exceeds the median by so many times what the 90th percentile does.
+const TAIL: i128 = 10;
+
 const PERCENTILES: [(&str, u32); 4] = [("p50", 500), ("p90", 900), ("p99", 990), ("p999", 999)];
 
 /// Every mode and tie that has an edge. A mode without any tie gets its spread.
@@ -72,7 +75,7 @@ fn tied(sessions: &[Session], mode: Mode, tie: Tie) -> Option<Latencies> {
 }
 
 fn tick_ps(sessions: &[Session]) -> Option<f64> {
-    sessions.iter().find_map(|session| session.rate.as_ref()).map(super::rate::CounterRate::tick_ps)
+    sessions.iter().find_map(|session| Some(session.granularity() as f64 * session.rate.as_ref()?.tick_ps()))
 }
 
 fn nanoseconds(ps: f64) -> Option<Fixed> {
@@ -108,6 +111,7 @@ impl Figures<'_> {
             figures.push(self.ranked(name, interval, &ranks, |sorted| percentile(sorted, per_mille)));
         }
         figures.push(self.ranked("max", None, &ranks, |sorted| sorted.last().copied()));
+        figures.extend(self.tail(&sorted));
         figures.push(Figure { value: tick_ps.and_then(nanoseconds), ..self.figure("resolution", "ns") });
         let effective = self.sample.effective_count().and_then(|count| Fixed::rounded(count, 1));
         figures.push(Figure { value: effective, ..self.figure("n_eff", "edges") });
@@ -132,6 +136,18 @@ impl Figures<'_> {
             uncertainty: root_mean_square(self.widths).and_then(nanoseconds),
             ..self.figure("sd", "ns")
         }
+    }
+
+    /// Edges that are later than the median by ten times what the 90th percentile is.
+    fn tail(&self, sorted: &[i128]) -> Option<Figure> {
+        let (median, most) = (percentile(sorted, 500)?, percentile(sorted, 900)?);
+        let beyond = median + TAIL * (most - median);
+        let of_session =
+            |session: &Vec<i128>| session.iter().filter(|latency| **latency > beyond).count() as u64;
+        let sessions = self.sample.sessions.iter().filter(|session| !session.is_empty());
+        let counts: Vec<u64> = sessions.map(of_session).collect();
+        let unit = format!("edges of >{} ns a session", Fixed::nanoseconds(beyond));
+        Some(self.figure("tail_count", "edges").of_tail(unit, &counts))
     }
 
     /// A figure that is one of the values, by its rank.

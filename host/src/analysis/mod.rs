@@ -6,6 +6,7 @@
 pub mod anchor;
 pub mod captures;
 pub mod class;
+pub mod compare;
 pub mod ctime;
 pub mod disturbance;
 pub mod edge;
@@ -22,9 +23,11 @@ pub mod path;
 pub mod placement;
 #[cfg(test)]
 mod properties;
+pub mod published;
 pub mod rate;
 pub mod reference;
 pub mod row;
+pub mod samples;
 pub mod seconds;
 pub mod session;
 pub mod stability;

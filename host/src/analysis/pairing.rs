@@ -16,6 +16,7 @@ use super::disturbance::Disturbances;
 use super::half_ticks::HalfTicks;
 use super::lost::{Unseen, unseen};
 use super::placement::{Place, Placement, place};
+use super::rate::faults;
 use super::row::{EdgeRow, Mode};
 use super::seconds::Reference;
 use super::window::{Arming, Window};
@@ -279,11 +280,12 @@ impl<'a> Found<'a> {
             });
         if let Some(at) = run {
             let captured = &self.case.captures.arrived[at];
-            let by = self.placement.places[at].residual_ns / 1e6;
-            let number = captured.capture.number;
-            let why = format!("the counter stepped by {by:.3} ms against the edges before capture {number}");
+            let place = &self.placement.places[at];
             let half_period = period / 2.0 / NS_PER_S as f64 * self.anchor.half_ticks_per_s;
-            disturbances.from_counter(captured.capture.half_ticks() - half_period as i128, why);
+            let edge = u32::try_from(place.edge).unwrap_or(0);
+            let rate = self.anchor.half_ticks_per_s;
+            let step = faults::large_step(place.residual_ns, rate, edge, captured.capture.number);
+            disturbances.from_counter(captured.capture.half_ticks() - half_period as i128, step);
         }
     }
 }

@@ -82,10 +82,10 @@ proptest! {
         let whole = super::analyse(&record, &recording, &reference);
         let analysis = whole.edge.as_ref().expect("edges were measured");
         sound(analysis);
-        for (_, text) in crate::report::files(&record, &whole) {
+        for (_, text) in crate::report::testing::texts(&record, &whole) {
             prop_assert!(!text.contains("-0.000,") && text.ends_with('\n'));
         }
-        let table = crate::report::terminal::table(&record, &whole, &[], std::path::Path::new("x"));
+        let table = crate::report::terminal::table(&record, &whole, &[], (std::path::Path::new("x"), &[]));
         prop_assert!(table.contains("verdict"));
     }
 

@@ -9,7 +9,7 @@ use super::label::{SECOND_RULE, SecondLabels};
 use super::reference::{ReferenceState, ReferenceTimeline};
 use crate::events::{BoardEvent, Recording, RigEvent};
 use crate::plan::RunRecord;
-use crate::units::{GpsSecond, HostNanos, Nanos};
+use crate::units::{GpsSecond, HostNanos, LEAP_TABLE_END, Nanos};
 
 /// The reference, as far as the analysis needs it.
 pub trait Reference {
@@ -91,5 +91,33 @@ impl Reference for Recorded {
             "{SECOND_RULE}; a burst starts on the pulse after its arming, and its captures have to agree; edges of the \
              measurement follow from the preamble's by counter differences"
         )
+    }
+}
+
+/// What a run of this day (year-month-day, or a time that begins with it) has to say of the table of leap seconds, if it is
+/// past its end.
+#[must_use]
+pub fn past_leap_table(utc: &str) -> Option<String> {
+    let day = utc
+        .get(..LEAP_TABLE_END.len())
+        .filter(|day| day.starts_with(|first: char| first.is_ascii_digit()))?;
+    (day > LEAP_TABLE_END).then(|| {
+        format!(
+            "the table of leap seconds is complete up to {LEAP_TABLE_END} only, and the run is of {day}: if a leap second has \
+             come since, every second that UTC messages name is off by one; a newer ppsrig knows"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_past_the_end_of_the_table_of_leap_seconds_says_so() {
+        assert_eq!(past_leap_table("2026-12-28T23:59:59Z"), None);
+        assert_eq!(past_leap_table("2026-11-30T21:00:00Z"), None);
+        assert!(past_leap_table("2026-12-29T00:00:00Z").unwrap().contains("complete up to 2026-12-28"));
+        assert_eq!(past_leap_table("unknown time"), None);
     }
 }

@@ -8,11 +8,13 @@ use super::class::Class;
 use super::disturbance::{BoardFacts, disturbances, reversal};
 use super::half_ticks::HalfTicks;
 use super::pairing::{Case, pair};
-use super::rate::{CounterRate, Reading, measure};
+use super::rate::faults::{self, CounterFault, FaultKind};
+use super::rate::{CounterRate, Reading, measure, steps};
 use super::row::{EdgeRow, Mode};
 use super::seconds::Reference;
 use super::stamps::{EdgeStamps, find, forget_foreign_echoes, trusted};
 use super::tie::{EdgeTime, by_bracket, by_echo, echo_uncertainty, edge_time};
+use super::uncertainty::Component;
 use super::window::Window;
 use crate::events::{Burst, Recording};
 use crate::plan::RunRecord;
@@ -44,6 +46,10 @@ pub struct Session {
     pub start: Option<GpsSecond>,
     /// The counter's rate.
     pub rate: Option<CounterRate>,
+    /// What is wrong with the counter.
+    pub counter_faults: Vec<CounterFault>,
+    /// How steps of the counter were looked for; empty without a rate.
+    pub step_rule: String,
     /// Why no second could be labelled.
     pub unlabelled: Option<String>,
     /// Where the counter ran backwards.
@@ -58,6 +64,21 @@ pub struct Session {
     pub longest_gap_ticks: u64,
     /// The measurement's paired edges whose time is known, for the spread about a straight line.
     pub spread_points: Vec<SpreadPoint>,
+}
+
+impl Session {
+    /// Why its rate is not known, where it is not.
+    #[must_use]
+    pub fn without_rate(&self) -> Option<&str> {
+        let still = self.counter_faults.iter().find(|fault| fault.kind == FaultKind::Standstill);
+        still.map(|fault| fault.text.as_str()).or(self.unlabelled.as_deref())
+    }
+
+    /// Ticks by which the counter advances at once.
+    #[must_use]
+    pub fn granularity(&self) -> i128 {
+        faults::granularity(&self.counter_faults)
+    }
 }
 
 /// A paired edge, as the spread needs it.
@@ -109,6 +130,7 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
         };
         let (rows, start) = pair(&case, &mut disturbed);
         session.disturbed.extend(disturbed.sentences().map(str::to_owned));
+        session.counter_faults.extend(disturbed.into_step());
         session.heartbeats += captures.heartbeats.len() as u64;
         let gaps = captures.heartbeats.iter().map(|(_, heartbeat)| heartbeat.longest_gap_ticks);
         session.longest_gap_ticks = gaps.fold(session.longest_gap_ticks, u64::max);
@@ -123,7 +145,14 @@ pub fn judge(context: Context<'_>, number: u32, windows: &[(&Window, &WindowCapt
         }
         bursts.push(Burstful { window, captures, rows, stamps });
     }
-    session.rate = session_rate(context, &bursts);
+    session.counter_faults.extend(faults::of_readings(windows, bench.board.counter_hz.0));
+    let wrap = session.counter_faults.iter().find(|fault| fault.kind == FaultKind::Wrap32);
+    session.reversal = session.reversal.map(|reversal| wrap.map_or(reversal, |wrap| wrap.text.clone()));
+    if let Some((rate, search)) = session_rate(context, &bursts, session.granularity()) {
+        session.step_rule = faults::rule(&search, &rate, context.emulated);
+        session.counter_faults.extend(faults::of_steps(&search));
+        session.rate = Some(rate);
+    }
     tie(context, &mut session, bursts);
     session
 }
@@ -143,7 +172,11 @@ fn paired<'a>(burst: &'a Burstful<'_>) -> impl Iterator<Item = &'a EdgeRow> {
 
 /// The rate, from what tells it best: interrupt captures, poll captures, or echoes. Each for itself, since unlike ones
 /// have unlike latencies.
-fn session_rate(context: Context<'_>, bursts: &[Burstful<'_>]) -> Option<CounterRate> {
+fn session_rate(
+    context: Context<'_>,
+    bursts: &[Burstful<'_>],
+    granularity: i128,
+) -> Option<(CounterRate, steps::Search)> {
     let stamped = bursts.iter().any(|burst| !burst.stamps.is_empty());
     let base = if stamped { "interval counter, edges" } else { "the generator's nominal times" };
     let period_ns =
@@ -161,14 +194,22 @@ fn session_rate(context: Context<'_>, bursts: &[Burstful<'_>]) -> Option<Counter
         [(by_mode(Mode::Irq), base), (by_mode(Mode::Poll), base), (echoes(), "interval counter, echoes")];
     candidates
         .into_iter()
-        .filter_map(|(readings, base)| measure(&readings, base, i128::from(period_ns) * 1000))
-        .min_by(|one, other| one.u_relative.total_cmp(&other.u_relative))
+        .filter_map(|(readings, base)| {
+            let mut rate = measure(&readings, base, i128::from(period_ns) * 1000, granularity)?;
+            let edges = readings.partition_point(|reading| reading.burst != Burst::Edges);
+            let search = steps::find(&readings[edges..], &rate, context.emulated);
+            rate.allow_for(&search.steps);
+            Some((rate, search))
+        })
+        .min_by(|(one, _), (other, _)| one.u_relative.total_cmp(&other.u_relative))
 }
 
 fn reading(context: Context<'_>, burst: &Burstful<'_>, stamped: bool, row: &EdgeRow) -> Option<Reading> {
     let time = edge_time(row, &burst.stamps, stamped, &context.record.bench)?;
     let capture = row.capture?;
     Some(Reading {
+        edge: row.commanded?,
+        burst: row.burst,
         half_ticks: capture.half_ticks(),
         half_width: capture.half_width_half_ticks(),
         time_ps: time.ps,
@@ -182,6 +223,8 @@ fn echo_reading(context: Context<'_>, burst: &Burstful<'_>, row: &EdgeRow) -> Op
     let (half_ticks, half_width) = row.capture?.echo_half_ticks()?;
     let uncertainty = echo_uncertainty(&echo, &context.record.bench)?;
     Some(Reading {
+        edge: row.commanded?,
+        burst: row.burst,
         half_ticks,
         half_width,
         time_ps: echo.time.0,
@@ -195,12 +238,14 @@ fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
     for mut burst in bursts {
         if let (Burst::Edges, Some(rate)) = (burst.window.burst, &session.rate) {
             let stamped = !burst.stamps.is_empty();
+            let coarse = coarse_component(session.granularity(), rate);
             let indices: Vec<usize> =
                 (0..burst.rows.len()).filter(|&index| burst.rows[index].class == Class::Paired).collect();
             for &index in &indices {
-                if let Some((interval, latency)) =
+                if let Some((interval, mut latency)) =
                     by_echo(&burst.rows[index], &burst.stamps, rate, bench).filter(|_| bench.wiring.echo)
                 {
+                    latency.components.extend(coarse);
                     burst.rows[index].interval_ps = Some(interval);
                     burst.rows[index].echo = Some(latency);
                 } else if bench.wiring.echo {
@@ -212,13 +257,19 @@ fn tie(context: Context<'_>, session: &mut Session, bursts: Vec<Burstful<'_>>) {
             let times: Vec<Option<EdgeTime>> =
                 rows.iter().map(|row| edge_time(row, &burst.stamps, stamped, bench)).collect();
             session.spread_points = spread_points(&rows, &times, rate);
-            for (position, latency) in by_bracket(&rows, &times, rate) {
+            for (position, mut latency) in by_bracket(&rows, &times, rate) {
+                latency.components.extend(coarse);
                 burst.rows[indices[position]].bracket = Some(latency);
             }
         }
         debug_assert!(burst.captures.arrived.len() <= burst.rows.len(), "every capture has a line");
         session.rows.append(&mut burst.rows);
     }
+}
+
+/// What a reading of a counter is off by that advances by more than a tick at once.
+fn coarse_component(granularity: i128, rate: &CounterRate) -> Option<Component> {
+    (granularity > 1).then(|| Component::bound("coarse counter", (granularity - 1) as f64 * rate.tick_ps()))
 }
 
 fn why_without_echo(row: &EdgeRow, stamps: &EdgeStamps) -> &'static str {

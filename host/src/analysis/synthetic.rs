@@ -58,6 +58,14 @@ pub(crate) struct Scene {
     pub reversed_from: Option<u32>,
     /// Edges from here on see a counter that stepped by so many nanoseconds.
     pub counter_step: Option<(u32, i64)>,
+    /// Edges from here on see a counter that runs faster by so many parts per million.
+    pub rate_step: Option<(u32, i64)>,
+    /// Edges before this one see a counter that is 2^32 ahead.
+    pub wraps_at: Option<u32>,
+    /// These edges see a counter that stands still.
+    pub stuck: Range<u32>,
+    /// The counter advances by so many ticks at once.
+    pub coarse: u64,
     /// The snapshot's clock steps by so many nanoseconds at this edge.
     pub clock_step: Option<(u32, i64)>,
     /// Probe operations around this edge.
@@ -95,6 +103,10 @@ impl Scene {
             both_polarities_ms: None,
             reversed_from: None,
             counter_step: None,
+            rate_step: None,
+            wraps_at: None,
+            stuck: 0..0,
+            coarse: 1,
             clock_step: None,
             probe_at: None,
             silent: 0..0,
@@ -397,8 +409,20 @@ impl Tape<'_> {
     ) -> Capture {
         let reach = |first: Option<u32>| burst == Burst::Edges && first.is_some_and(|first| edge >= first);
         let step = self.scene.counter_step.filter(|(first, _)| reach(Some(*first))).map_or(0, |(_, ns)| ns);
+        let edge_time = |edge: u32| 6 * S + i64::from(edge) * self.scene.period_ms * MS;
         let seen = |time: i64| {
-            let ticks = self.ticks(time + step);
+            let time = match self.scene.rate_step {
+                Some((first, ppm)) if reach(Some(first)) => {
+                    time + (time - edge_time(first)) * ppm / 1_000_000
+                }
+                _ if burst == Burst::Edges && self.scene.stuck.contains(&edge) => {
+                    edge_time(self.scene.stuck.start)
+                }
+                _ => time,
+            };
+            let wrapped = self.scene.wraps_at.is_some_and(|first| !reach(Some(first)));
+            let ticks = self.ticks(time + step) / self.scene.coarse * self.scene.coarse
+                + if wrapped { 1 << 32 } else { 0 };
             if reach(self.scene.reversed_from) { 3_000_000_000 - ticks } else { ticks }
         };
         let clock = self.scene.clock_step.filter(|(first, _)| reach(Some(*first))).map_or(0, |(_, ns)| ns);

@@ -4,6 +4,7 @@ use ppsrig_wire::{EdgeMode, FromBoard};
 
 use super::class::{Class, Ledger};
 use super::edge::{EdgeAnalysis, RateCheck, analyse, check_rate};
+use super::rate::faults::FaultKind;
 use super::synthetic::{LATENCY_NS, Scene};
 use super::tie::Tie;
 use super::verdict::Outcome;
@@ -406,6 +407,104 @@ fn a_counter_that_steps_by_less_than_a_quarter_period_is_found_all_the_same() {
     assert_eq!(captured, commanded);
     let rate = analysis.sessions[0].rate.as_ref().unwrap();
     assert_eq!(rate.refusal(crate::units::Hertz(12_500_000)), None);
+}
+
+/// Kinds, edges and sizes of what was found wrong with the counter of the first session.
+fn faults(analysis: &EdgeAnalysis) -> Vec<(FaultKind, Option<u32>, i128)> {
+    let faults = analysis.sessions[0].counter_faults.iter();
+    faults.map(|fault| (fault.kind, fault.edge, fault.size.scaled)).collect()
+}
+
+fn on_silicon(edges: u32) -> Scene {
+    Scene { emulated: false, ..one_a_second(edges) }
+}
+
+#[test]
+fn a_clean_counter_has_no_faults_and_the_report_says_what_would_have_been_found() {
+    for scene in [on_silicon(120), Scene { emulated: false, ..Scene::new(EdgeMode::Irq, 1000, 10) }] {
+        let analysis = judge(&scene);
+        assert_eq!(faults(&analysis), []);
+        let rule = &analysis.sessions[0].step_rule;
+        assert!(rule.starts_with("none found; one of ") && !rule.contains("emulated"), "{rule}");
+    }
+    let emulated = judge(&one_a_second(120));
+    assert!(emulated.sessions[0].step_rule.contains("under 50 ms cannot be told from a stall of the host"));
+    assert!(judge(&on_silicon(20)).sessions[0].step_rule.contains("fewer than 96 edges"));
+}
+
+#[test]
+fn a_counter_that_lost_counts_is_named_with_edge_number_and_cause() {
+    let analysis = judge(&Scene { counter_step: Some((70, -2_000_000)), ..on_silicon(120) });
+    let [(FaultKind::PhaseStep, Some(edge), ticks)] = faults(&analysis)[..] else {
+        panic!("{:?}", faults(&analysis))
+    };
+    assert!(edge.abs_diff(70) <= 1 && (ticks + 25_000).abs() < 700, "{edge} {ticks}");
+    assert!(analysis.sessions[0].counter_faults[0].text.contains("dropped counts"));
+    let rate = analysis.sessions[0].rate.as_ref().unwrap();
+    assert!((rate.ratio(crate::units::Hertz(12_500_000)) - 1.0).abs() <= rate.u_relative);
+}
+
+#[test]
+fn a_large_step_is_the_same_fault() {
+    let analysis = judge(&Scene { counter_step: Some((12, -200_000_000)), ..one_a_second(24) });
+    let [(FaultKind::PhaseStep, Some(12), ticks)] = faults(&analysis)[..] else {
+        panic!("{:?}", faults(&analysis))
+    };
+    assert!((ticks + 2_500_000).abs() < 2000, "{ticks}");
+}
+
+#[test]
+fn a_rate_that_changes_is_named_with_both_rates() {
+    let analysis = judge(&Scene { rate_step: Some((60, 100)), ..on_silicon(120) });
+    let [(FaultKind::FrequencyStep, Some(edge), micro_ppm)] = faults(&analysis)[..] else {
+        panic!("{:?}", faults(&analysis))
+    };
+    assert!(edge.abs_diff(60) <= 4 && (micro_ppm - 100_000_000).abs() < 5_000_000, "{edge} {micro_ppm}");
+    let text = &analysis.sessions[0].counter_faults[0].text;
+    assert!(text.contains("Hz to 12501") && text.contains("DVFS"), "{text}");
+}
+
+#[test]
+fn a_counter_of_32_bits_is_named_where_it_wraps() {
+    let analysis = judge(&Scene { wraps_at: Some(6), ..on_silicon(20) });
+    let wraps: Vec<_> =
+        analysis.sessions[0].counter_faults.iter().filter(|fault| fault.kind == FaultKind::Wrap32).collect();
+    assert_eq!(wraps.len(), 1, "{wraps:?}");
+    assert_eq!((wraps[0].capture, wraps[0].size.scaled), (Some((2, 6)), -(1 << 32)));
+    assert_eq!(analysis.verdict.outcome, Outcome::NotDone);
+    assert!(
+        analysis.verdict.reasons[0].contains("fell by 2^32 before capture 6"),
+        "{:?}",
+        analysis.verdict.reasons
+    );
+}
+
+#[test]
+fn a_counter_that_advances_by_sixteen_is_named_and_known_to_sixteen_ticks_only() {
+    let mut scene = Scene { coarse: 16, echo: true, ..on_silicon(40) };
+    let coarse = judge(&scene);
+    assert_eq!(faults(&coarse), [(FaultKind::CoarseUpdate, None, 16)]);
+    assert_eq!(value(&coarse, "irq", "echo", "resolution").round(), 1280.0);
+    scene.coarse = 1;
+    let fine = judge(&scene);
+    assert_eq!(faults(&fine), []);
+    let width = |analysis: &EdgeAnalysis| {
+        let figures = analysis.figures.iter().find(|figure| figure.metric == "mean");
+        figures.unwrap().uncertainty.unwrap().to_f64()
+    };
+    let more = width(&coarse) - width(&fine);
+    assert!((1000.0..3000.0).contains(&more), "{more}");
+}
+
+#[test]
+fn a_counter_that_stands_still_is_named_as_the_reason_why_there_is_no_rate() {
+    let analysis = judge(&Scene { stuck: 5..9, ..on_silicon(20) });
+    let still: Vec<_> = analysis.sessions[0]
+        .counter_faults
+        .iter()
+        .filter(|fault| fault.kind == FaultKind::Standstill)
+        .collect();
+    assert_eq!((still.len(), still[0].capture, still[0].size.scaled), (1, Some((2, 5)), 4));
 }
 
 #[test]

@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use super::fixed::Fixed;
+
 /// Whether a component is a hard limit or an expanded uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -48,6 +50,12 @@ impl Component {
     #[must_use]
     pub const fn expanded(name: &'static str, ps: f64) -> Self {
         Self { name, ps, kind: Kind::Expanded }
+    }
+
+    /// How large it is, in nanoseconds.
+    #[must_use]
+    pub fn nanoseconds(&self) -> Option<Fixed> {
+        Fixed::rounded_nanoseconds(self.ps)
     }
 }
 

@@ -192,7 +192,7 @@ fn invalid(analysis: &EdgeAnalysis, limits: &Limits) -> Vec<String> {
     }
     for session in &analysis.sessions {
         if session.rate.is_none() {
-            let why = session.unlabelled.as_deref().unwrap_or("fewer than two edges paired");
+            let why = session.without_rate().unwrap_or("fewer than two edges paired");
             reasons.push(format!("session {}: the counter's rate is not known: {why}", session.number));
         }
     }

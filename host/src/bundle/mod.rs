@@ -7,6 +7,7 @@
 mod check;
 mod read;
 mod recorder;
+mod samples;
 #[cfg(test)]
 pub(crate) mod synthetic;
 #[cfg(test)]
@@ -15,7 +16,8 @@ mod write;
 
 pub use self::read::{Contents, ReadError, read};
 pub use self::recorder::{Bundle, BundleError, RawFile, RawFiles};
-pub use self::write::write_files;
+pub use self::samples::{SamplesError, SamplesRead, read_from, read_samples};
+pub use self::write::write_file;
 
 use crate::formats::raw_log::Direction;
 

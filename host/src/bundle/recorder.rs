@@ -118,7 +118,7 @@ impl Bundle {
             return Err(BundleError::Seed { seed: record.plan.seed });
         }
         let text = toml::to_string_pretty(record)?;
-        write_whole(&self.dir, names::RUN, text.as_bytes())
+        write_whole(&self.dir, names::RUN, |to| to.write_all(text.as_bytes()))
     }
 }
 

@@ -11,10 +11,11 @@ use crate::analysis::class::Class;
 use crate::analysis::path;
 use crate::analysis::synthetic::Scene;
 use crate::command::replay::finish;
+use crate::command::samples::read_samples;
 use crate::events::Recording;
 use crate::formats::raw_log::{Direction, header};
 use crate::plan::RunRecord;
-use crate::report::{EDGES, PAIRS, SAMPLES, SUMMARY, SUMMARY_JSON};
+use crate::report::{EDGES, PAIRS, PAIRS_SPOOL, SAMPLES, SUMMARY, SUMMARY_JSON};
 use crate::units::HostNanos;
 
 const WRITTEN: [&str; 3] = [EDGES, SUMMARY, SUMMARY_JSON];
@@ -348,7 +349,7 @@ fn measured() -> path::testing::Scene {
 fn a_replay_of_path_and_ctime_gives_the_same_bytes_again() {
     let scene = measured();
     let (_results, dir) = board_only(&scene.record(), &scene.recording());
-    let names = [SAMPLES, PAIRS, SUMMARY, SUMMARY_JSON];
+    let names = [SAMPLES, PAIRS, PAIRS_SPOOL, SUMMARY, SUMMARY_JSON];
     let first = finish(&dir, None, false).unwrap();
     assert_eq!(first.written, names.map(|name| dir.join(name)));
     assert!(!dir.join(EDGES).exists(), "no edges were measured");
@@ -356,6 +357,40 @@ fn a_replay_of_path_and_ctime_gives_the_same_bytes_again() {
     finish(&dir, Some(elsewhere.path()), false).unwrap();
     assert_eq!(contents_of(elsewhere.path(), &names), contents_of(&dir, &names));
     assert_eq!(read(&dir).unwrap().recording, scene.recording());
+}
+
+#[test]
+fn the_three_files_of_samples_hold_the_same_sessions_and_batches() {
+    let scene = path::testing::Scene { sessions: 2, iterations: 2016, ..measured() };
+    let (_results, dir) = board_only(&scene.record(), &scene.recording());
+    finish(&dir, None, false).unwrap();
+    let [mut histograms, pairs, spool] =
+        [SAMPLES, PAIRS, PAIRS_SPOOL].map(|name| read_samples(&dir.join(name), false).unwrap());
+    histograms.sessions.retain(|session| !session.key.variant.contains(':'));
+    assert_eq!(histograms.sessions.len(), 6);
+    assert_eq!(pairs.sessions, histograms.sessions, "the board's batches are those of its pairs");
+    assert_eq!(spool.sessions, histograms.sessions);
+    let board = scene.record().bench.board;
+    assert_eq!((spool.counter_hz, spool.emulated), (Some(board.counter_hz), Some(true)));
+    assert_eq!((pairs.counter_hz, pairs.emulated), (None, None));
+}
+
+/// The spool was written by a program that knows results/README.md and nothing else of ours.
+#[test]
+fn samples_that_another_program_wrote_are_read_alike_as_csv_and_as_a_spool() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/captures/samples");
+    let [pairs, spool, columns] = ["pairs.csv", "pairs.spool", "columns.csv"]
+        .map(|name| read_samples(&folder.join(name), false).unwrap().sessions);
+    assert_eq!(pairs, spool);
+    let said: Vec<_> = spool
+        .iter()
+        .map(|one| (one.key.to_string(), one.n(), one.histogram().at_least(1), one.histogram().most()))
+        .collect();
+    let expected = fs::read_to_string(folder.join("expected.txt")).unwrap();
+    let lines =
+        said.iter().map(|(key, n, advanced, most)| format!("{key}: {n} {advanced} {}\n", most.unwrap()));
+    assert_eq!(lines.collect::<String>(), expected);
+    assert_eq!(columns[0].batches, pairs[0].batches, "whatever its columns are called");
 }
 
 #[test]
@@ -426,8 +461,8 @@ fn recorded_captures_give_what_stands_beside_them() {
     let mut seen = 0;
     for entry in fs::read_dir(&captures).unwrap() {
         let dir = entry.unwrap().path();
-        // series/ holds files of others, which `ppsrig stability` reads.
-        if !dir.is_dir() || dir.ends_with("series") {
+        // series/ holds files of others, which `ppsrig stability` reads, and samples/ those of samples.
+        if !dir.is_dir() || dir.ends_with("series") || dir.ends_with("samples") {
             continue;
         }
         seen += 1;

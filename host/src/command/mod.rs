@@ -2,10 +2,12 @@
 
 pub mod bench;
 pub mod check;
+pub mod compare;
 pub mod flash;
 pub mod list;
 pub mod replay;
 pub mod run;
+pub mod samples;
 pub mod stability;
 pub mod trace;
 pub mod validate;
@@ -43,13 +45,14 @@ Examples:
   ppsrig run bench.toml --edges 1000 --rate 100
   ppsrig run --measure path --clock exact --counter-hz 1000000000
   ppsrig replay results/2026-11-30T18-15-00Z-virtual
+  ppsrig compare results/BEFORE --with results/AFTER
   ppsrig trace               what runs between the two reads of a snapshot
   ppsrig stability FILE      how stable a clock is, from what recorded it
 
 Data goes to stdout, everything else to stderr. RUST_LOG=info says more.
-Exit code: 0 passed, 1 a limit was exceeded, 2 it could not be done,
-3 no verdict. Live figures of an emulated board for path and ctime are not
-judged: 0.";
+Exit code: 0 passed, 1 a limit was exceeded or a comparison says worse, 2 it
+could not be done, 3 no verdict. A run does not judge live figures of an
+emulated board for path and ctime: 0.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -57,6 +60,7 @@ enum Command {
     Check(check::Args),
     Flash(flash::Args),
     Replay(replay::Args),
+    Compare(compare::Args),
     Trace(trace::Args),
     Stability(stability::Args),
     List(list::Args),
@@ -87,6 +91,7 @@ impl Cli {
             Command::Check(args) => check::run(args),
             Command::Flash(args) => flash::run(args),
             Command::Replay(args) => replay::run(args),
+            Command::Compare(args) => compare::run(args),
             Command::Trace(args) => trace::run(args),
             Command::Stability(args) => stability::run(args),
             Command::List(args) => list::run(args),

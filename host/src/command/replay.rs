@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args as ClapArgs;
 
+use super::trace::TRACE;
 use crate::analysis::verdict::Outcome as Verdict;
 use crate::analysis::{Analysis, analyse};
 use crate::bundle::{self, Contents};
@@ -82,13 +83,15 @@ pub fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Outc
     };
     let reference = crate::analysis::seconds::recorded(&record, &recording);
     let analysis = analyse(&record, &recording, &reference);
-    let files = report::files(&record, &analysis);
     let to = out.unwrap_or(dir);
-    let written = bundle::write_files(to, &files)?;
+    let write = |file: &report::Output<'_>| bundle::write_file(to, file.name, |into| file.write(into));
+    let written = report::files(&record, &analysis).iter().map(write).collect::<Result<_, _>>()?;
     let text = if json {
-        files.into_iter().next_back().map(|(_, object)| object).unwrap_or_default()
+        report::json::summary_json(&record, &analysis)
     } else {
-        report::terminal::table(&record, &analysis, &recording.incomplete, to)
+        let traced = to.join(TRACE).is_file();
+        let others: &[&str] = if traced { &[TRACE] } else { &[] };
+        report::terminal::table(&record, &analysis, &recording.incomplete, (to, others))
     };
     Ok(Outcome { exit: analysis.verdict.outcome.exit(), text, written, analysis: Some(Box::new(analysis)) })
 }

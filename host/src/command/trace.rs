@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) => log.did(&RigEvent::Stopped { reason: format!("{error:#}") }),
     };
     let text = traced?;
-    bundle::write_files(bundle.dir(), &[(TRACE, text.clone())])?;
+    bundle::write_file(bundle.dir(), TRACE, |to| to.write_all(text.as_bytes()))?;
     say(&format!("{text}{}\n", bundle.dir().display()))?;
     Ok(ExitCode::SUCCESS)
 }

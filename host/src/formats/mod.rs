@@ -5,13 +5,17 @@
 //! becomes an event that says so, since the ledger needs it. `raw_log` is read whole, from a file; `series` reads files of
 //! others, and stops at the first line that it cannot read.
 
+pub mod figure_table;
 pub mod link;
 pub mod nmea;
 pub mod raw_log;
 pub mod receiver;
+pub mod run_csv;
+pub mod samples_csv;
 pub mod scpi;
 pub mod series;
 mod splitter;
+pub mod spool;
 pub mod ticc;
 pub mod ubx;
 pub mod utc;

@@ -7,7 +7,7 @@
 use jiff::civil::Date;
 use thiserror::Error;
 
-use crate::units::GpsSecond;
+use crate::units::{GpsSecond, LEAP_TABLE_END};
 
 /// First months of UTC in which GPST - UTC is one second more than before; it was 0 on 1980-01-06.
 const LEAP_MONTHS: [(i16, i8); 18] = [
@@ -30,9 +30,6 @@ const LEAP_MONTHS: [(i16, i8); 18] = [
     (2015, 7),
     (2017, 1),
 ];
-
-/// The day, year-month-day, up to which the table of leap seconds is known to be complete.
-pub const LEAP_TABLE_END: &str = "2026-12-28";
 
 const SECONDS_A_DAY: i64 = 86_400;
 const DAYS_A_WEEK: i64 = 7;

@@ -149,7 +149,7 @@ fn figure_fields(figure: &Figure, record: &RunRecord, emulated: bool) -> [String
         if figure.variant.starts_with("preamble") { PREAMBLE_RATE_HZ.to_owned() } else { rate_hz },
         emulated.to_string(),
         figure.metric.clone(),
-        figure.unit.to_owned(),
+        figure.unit.clone().into_owned(),
         figure.n.to_string(),
         figure.sessions.to_string(),
         text(figure.value),

@@ -11,6 +11,8 @@ use crate::analysis::edge::EdgeAnalysis;
 use crate::analysis::figure::Figure;
 use crate::analysis::figures::mode_name;
 use crate::analysis::fixed::Fixed;
+use crate::analysis::rate::faults::{CounterFault, FaultKind};
+use crate::analysis::rate::stability::Stability;
 use crate::analysis::uncertainty::Component;
 use crate::names::{Clock, Measurement};
 use crate::plan::{Provenance, RunRecord};
@@ -36,10 +38,17 @@ struct Summary<'a> {
     provenance: ProvenanceJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     second_rule: Option<&'a str>,
+    /// Where the run is past the end of the table of leap seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leap_table: Option<&'a str>,
     bring_up: &'a str,
     probe_transactions: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     counter_rate: Option<Vec<Rate<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counter_faults: Option<Vec<CounterFaultJson<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counter_steps: Option<Vec<StepSearchJson<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +84,30 @@ struct Rate<'a> {
     readings: usize,
     span_ps: i64,
     time_base: &'a str,
+    components: Vec<ComponentJson>,
+    /// What the readings say of the rate's stability; null over a span that is too short.
+    stability: Option<Stability>,
+}
+
+/// What is wrong with the counter.
+#[derive(Serialize)]
+struct CounterFaultJson<'a> {
+    session: u32,
+    kind: FaultKind,
+    edge: Option<u32>,
+    window: Option<u32>,
+    capture: Option<u32>,
+    size: Fixed,
+    unit: &'a str,
+    cause: &'a str,
+    text: &'a str,
+}
+
+/// How steps of the counter were looked for.
+#[derive(Serialize)]
+struct StepSearchJson<'a> {
+    session: u32,
+    rule: &'a str,
 }
 
 #[derive(Serialize)]
@@ -155,9 +188,12 @@ pub fn summary_json(record: &RunRecord, analysis: &Analysis) -> String {
         clock: Some(record.plan.clock).filter(|_| analysis.path.is_some() || analysis.ctime.is_some()),
         provenance: provenance(&record.provenance),
         second_rule: edge.map(|edge| edge.second_rule.as_str()),
+        leap_table: edge.and_then(|edge| edge.leap_table.as_deref()),
         bring_up: &record.conditions.bring_up,
         probe_transactions: analysis.probe_operations(),
         counter_rate: edge.map(|edge| rates(record, edge)),
+        counter_faults: edge.map(counter_faults),
+        counter_steps: edge.map(step_searches),
         ledger: edge.map(|edge| ledger(&edge.edges)),
         preamble_ledger: edge.map(|edge| ledger(&edge.preamble)),
         latency: edge.map(latency),
@@ -193,14 +229,43 @@ fn rates<'a>(record: &RunRecord, analysis: &'a EdgeAnalysis) -> Vec<Rate<'a>> {
             Some(Rate {
                 session: session.number,
                 hz: rate.hertz(),
-                ratio: Fixed::rounded(rate.ratio(record.bench.board.counter_hz), 9),
-                u_ppm: Fixed::rounded(rate.u_relative * 1e6, 3),
+                ratio: rate.ratio_of(record.bench.board.counter_hz, 9),
+                u_ppm: rate.u_ppm(3),
                 readings: rate.readings,
                 span_ps: i64::try_from(rate.span_ps).unwrap_or(i64::MAX),
                 time_base: rate.time_base,
+                components: components(&rate.components),
+                stability: rate.stability,
             })
         })
         .collect()
+}
+
+fn counter_faults(analysis: &EdgeAnalysis) -> Vec<CounterFaultJson<'_>> {
+    let faults = analysis
+        .sessions
+        .iter()
+        .flat_map(|session| session.counter_faults.iter().map(|fault| (session.number, fault)));
+    faults.map(|(session, fault)| counter_fault(session, fault)).collect()
+}
+
+fn counter_fault(session: u32, fault: &CounterFault) -> CounterFaultJson<'_> {
+    CounterFaultJson {
+        session,
+        kind: fault.kind,
+        edge: fault.edge,
+        window: fault.capture.map(|(window, _)| window),
+        capture: fault.capture.map(|(_, capture)| capture),
+        size: fault.size,
+        unit: fault.unit,
+        cause: fault.cause,
+        text: &fault.text,
+    }
+}
+
+fn step_searches(analysis: &EdgeAnalysis) -> Vec<StepSearchJson<'_>> {
+    let searched = analysis.sessions.iter().filter(|session| session.rate.is_some());
+    searched.map(|session| StepSearchJson { session: session.number, rule: &session.step_rule }).collect()
 }
 
 fn ledger(ledger: &Ledger) -> LedgerJson {
@@ -241,11 +306,7 @@ fn latency(analysis: &EdgeAnalysis) -> Vec<LatencyJson<'_>> {
 pub(super) fn components(parts: &[Component]) -> Vec<ComponentJson> {
     parts
         .iter()
-        .map(|part| ComponentJson {
-            name: part.name,
-            mean_ns: Fixed::rounded(part.ps, 0).map(|ps| Fixed::nanoseconds(ps.scaled)),
-            kind: part.kind,
-        })
+        .map(|part| ComponentJson { name: part.name, mean_ns: part.nanoseconds(), kind: part.kind })
         .collect()
 }
 
@@ -272,7 +333,7 @@ fn figure(figure: &Figure) -> FigureJson<'_> {
         mode: figure.mode,
         tie: figure.tie,
         metric: &figure.metric,
-        unit: figure.unit,
+        unit: &figure.unit,
         n: figure.n,
         sessions: figure.sessions,
         value: figure.value,

@@ -4,13 +4,13 @@
 use serde::Serialize;
 
 use super::json::{ComponentJson, components};
-use super::published::{NO_SPREAD, ctime_operations, path_tenths_ns};
 use crate::analysis::ctime::CtimeAnalysis;
 use crate::analysis::fixed::Fixed;
 use crate::analysis::path::PathAnalysis;
-use crate::analysis::path::ladder::{Ladder, Line};
+use crate::analysis::path::ladder::Ladder;
 use crate::analysis::path::session::PathSession;
-use crate::names::{self, CtimeVariant, PathVariant};
+use crate::analysis::published::{CTIME_SOURCE, NO_SPREAD, PATH_SOURCE, beside_ctime, beside_path};
+use crate::names::{self, PathVariant};
 
 /// One variant of `path`.
 #[derive(Serialize)]
@@ -23,6 +23,7 @@ pub(super) struct PathJson<'a> {
     published_ns: Option<Fixed>,
     published_ratio: Option<Fixed>,
     published_spread: &'static str,
+    published_source: &'static str,
     sessions: Vec<PathSessionJson<'a>>,
 }
 
@@ -61,26 +62,26 @@ pub(super) struct CtimeJson<'a> {
     fine_stamps: u64,
     ratio_to_coarse: Option<Fixed>,
     instructions_ratio_to_coarse: Option<Fixed>,
-    published_operations: u32,
+    published_operations: Option<Fixed>,
     published_ratio: Option<Fixed>,
     published_spread: &'static str,
+    published_source: &'static str,
 }
 
 /// The variants of `path`.
 pub(super) fn path_json(analysis: &PathAnalysis) -> Vec<PathJson<'_>> {
-    let of_indirect = f64::from(path_tenths_ns(PathVariant::Indirect));
     let of_variant = analysis.variants.iter().map(|variant| {
-        let published = Some(path_tenths_ns(variant.variant))
-            .filter(|_| variant.clock_id == ppsrig_wire::ClockId::Realtime);
+        let beside = beside_path(analysis, variant);
         PathJson {
             variant: variant.variant,
             clock_id: names::of_clock(variant.clock_id),
             interval_between_sessions: variant.mean.is_some_and(|mean| mean.between_sessions),
             components: components(&variant.components),
-            ratio_to_indirect: three(analysis.ratio_to_indirect(variant)),
-            published_ns: published.map(|tenths| Fixed { scaled: tenths.into(), places: 1 }),
-            published_ratio: three(published.map(|tenths| f64::from(tenths) / of_indirect)),
+            ratio_to_indirect: beside.ratio,
+            published_ns: beside.published,
+            published_ratio: beside.published_ratio,
             published_spread: NO_SPREAD,
+            published_source: PATH_SOURCE,
             sessions: variant.sessions.iter().map(session).collect(),
         }
     });
@@ -90,52 +91,46 @@ pub(super) fn path_json(analysis: &PathAnalysis) -> Vec<PathJson<'_>> {
 fn session(session: &PathSession) -> PathSessionJson<'_> {
     PathSessionJson {
         session: session.number,
-        mean_ns: nanoseconds(session.mean.value),
-        read_overhead_ns: nanoseconds(session.overhead.value),
+        mean_ns: Fixed::rounded_nanoseconds(session.mean.value),
+        read_overhead_ns: Fixed::rounded_nanoseconds(session.overhead.value),
         doubts: &session.doubts,
         ladder: session.ladder.as_ref().map(ladder),
     }
 }
 
 fn ladder(ladder: &Ladder) -> LadderJson {
-    let of_line = |of: fn(&Line) -> f64| ladder.line.and_then(|line| Fixed::rounded(of(&line), 6));
+    let line = ladder.line;
     let rungs = ladder.rungs.iter().map(|rung| RungJson {
         cycles: rung.cycles,
-        known_ns: nanoseconds(rung.known),
-        measured_ns: nanoseconds(rung.measured),
-        bias_bound_ns: nanoseconds(rung.bias),
+        known_ns: Fixed::rounded_nanoseconds(rung.known),
+        measured_ns: Fixed::rounded_nanoseconds(rung.measured),
+        bias_bound_ns: Fixed::rounded_nanoseconds(rung.bias),
     });
     LadderJson {
         pairs: ladder.pairs,
-        slope: of_line(|line| line.slope),
-        slope_half_95: of_line(|line| line.slope_half),
-        p_value: of_line(|line| line.p_value),
+        slope: line.and_then(|line| Fixed::rounded(line.slope, 6)),
+        slope_half_95: line.and_then(|line| Fixed::rounded(line.slope_half, 6)),
+        p_value: line.and_then(|line| Fixed::rounded(line.p_value, 6)),
         rungs: rungs.collect(),
     }
 }
 
 /// The variants of `ctime`.
 pub(super) fn ctime_json(analysis: &CtimeAnalysis) -> Vec<CtimeJson<'_>> {
-    let of_coarse = f64::from(ctime_operations(CtimeVariant::Coarse));
-    let of_variant = analysis.variants.iter().map(|variant| CtimeJson {
-        variant: variant.variant.name(),
-        cores: variant.cores,
-        sessions: variant.sessions,
-        fine_stamps: variant.fine_stamps,
-        ratio_to_coarse: three(analysis.ratio_to_coarse(variant, |one| one.rate)),
-        instructions_ratio_to_coarse: three(analysis.ratio_to_coarse(variant, |one| one.instructions)),
-        published_operations: ctime_operations(variant.variant),
-        published_ratio: three(Some(f64::from(ctime_operations(variant.variant)) / of_coarse)),
-        published_spread: NO_SPREAD,
+    let of_variant = analysis.variants.iter().map(|variant| {
+        let beside = beside_ctime(analysis, variant);
+        CtimeJson {
+            variant: variant.variant.name(),
+            cores: variant.cores,
+            sessions: variant.sessions,
+            fine_stamps: variant.fine_stamps,
+            ratio_to_coarse: beside.ratio,
+            instructions_ratio_to_coarse: beside.instructions_ratio,
+            published_operations: beside.published,
+            published_ratio: beside.published_ratio,
+            published_spread: NO_SPREAD,
+            published_source: CTIME_SOURCE,
+        }
     });
     of_variant.collect()
-}
-
-fn three(ratio: Option<f64>) -> Option<Fixed> {
-    Fixed::rounded(ratio?, 3)
-}
-
-/// Picoseconds as nanoseconds with three places.
-fn nanoseconds(ps: f64) -> Option<Fixed> {
-    Fixed::rounded(ps, 0).map(|ps| Fixed::nanoseconds(ps.scaled))
 }

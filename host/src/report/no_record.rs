@@ -90,6 +90,8 @@ fn object(recording: &Recording, reason: &str) -> Value {
         "bring_up": null,
         "probe_transactions": null,
         "counter_rate": null,
+        "counter_faults": null,
+        "counter_steps": null,
         "ledger": null,
         "preamble_ledger": null,
         "latency": null,

@@ -55,9 +55,7 @@ impl PathWindow {
     /// All batches together.
     #[must_use]
     pub fn histogram(&self) -> Histogram {
-        let mut all = Histogram::default();
-        self.batches.iter().for_each(|batch| all.merge(batch));
-        all
+        Histogram::of_all(&self.batches)
     }
 
     /// Whether everything arrived and fits together.
@@ -164,6 +162,12 @@ impl PathWindow {
             self.problems.push("the raw pairs and the histograms do not agree".to_owned());
         }
     }
+}
+
+/// The counter at a pair's read inside the snapshot function. It has 64 bits, and goes on at zero.
+#[must_use]
+pub fn counter_snapshot(pair: &Pair) -> u64 {
+    pair.pre.wrapping_add(pair.delta.into())
 }
 
 /// The windows of a recording.

@@ -24,18 +24,30 @@ impl SessionValue {
     /// The mean difference of a window, in ticks. None of a window without pairs.
     #[must_use]
     pub fn mean_ticks(window: &PathWindow) -> Option<Self> {
-        Self::of(window, |histogram| histogram.mean().unwrap_or(0.0))
+        Self::mean_of(&window.batches)
+    }
+
+    /// The mean difference of batches, in ticks. None without pairs.
+    #[must_use]
+    pub fn mean_of(batches: &[Histogram]) -> Option<Self> {
+        Self::of(batches, |histogram| histogram.mean().unwrap_or(0.0))
     }
 
     /// The share of pairs between which the counter advanced.
     #[must_use]
     pub fn advanced(window: &PathWindow) -> Option<Self> {
-        Self::of(window, |histogram| histogram.at_least(1) as f64 / histogram.total().max(1) as f64)
+        Self::advanced_of(&window.batches)
     }
 
-    fn of(window: &PathWindow, value: impl Fn(&Histogram) -> f64) -> Option<Self> {
-        let all = window.histogram();
-        let batches = window.batches.iter().filter(|batch| batch.total() > 0).map(&value).collect();
+    /// The same of batches.
+    #[must_use]
+    pub fn advanced_of(batches: &[Histogram]) -> Option<Self> {
+        Self::of(batches, |histogram| histogram.at_least(1) as f64 / histogram.total().max(1) as f64)
+    }
+
+    fn of(batches: &[Histogram], value: impl Fn(&Histogram) -> f64) -> Option<Self> {
+        let all = Histogram::of_all(batches);
+        let batches = batches.iter().filter(|batch| batch.total() > 0).map(&value).collect();
         (all.total() > 0).then(|| Self { value: value(&all), batches })
     }
 
@@ -108,10 +120,11 @@ fn within(sessions: &[SessionValue]) -> Option<f64> {
 
 /// How many independent pairs the batches of one session amount to. None where they do not differ.
 #[must_use]
-pub fn effective_count(window: &PathWindow) -> Option<f64> {
-    let (of_batch, _) = SessionValue::mean_ticks(window)?.within()?;
-    let of_pair = window.histogram().deviation()?;
-    (of_batch > 0.0).then(|| of_pair * of_pair * window.batches.len() as f64 / of_batch)
+pub fn effective_count(batches: &[Histogram]) -> Option<f64> {
+    let (of_batch, _) = SessionValue::mean_of(batches)?.within()?;
+    let of_pair = Histogram::of_all(batches).deviation()?;
+    let count = batches.iter().filter(|batch| batch.total() > 0).count();
+    (of_batch > 0.0).then(|| of_pair * of_pair * count as f64 / of_batch)
 }
 
 fn average(values: &[f64]) -> f64 {

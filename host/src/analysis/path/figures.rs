@@ -49,6 +49,7 @@ impl Rows<'_> {
         let mut figures = vec![self.mean(), self.deviation(), self.extreme("min", self.all.least())];
         figures.extend(PERCENTILES.map(|(name, per_mille)| self.percentile(name, per_mille)));
         figures.push(self.extreme("max", self.all.most()));
+        figures.extend(self.tail());
         figures.push(self.advanced());
         figures.push(self.bias_bound());
         figures.push(Figure { value: ps(self.clocks.tick_ps()), ..self.figure("resolution", "ns") });
@@ -122,6 +123,17 @@ impl Rows<'_> {
             uncertainty: value.and_then(|_| self.location_uncertainty()),
             ..self.figure(metric, "ns")
         }
+    }
+
+    /// Pairs of two ticks more than the median, or longer: what lies between is quantisation.
+    fn tail(&self) -> Option<Figure> {
+        let median = self.all.of_rank(percentile_ranks(self.all.total(), 500)?.value)?;
+        let from = median.saturating_add(2);
+        let counts: Vec<u64> =
+            self.variant.sessions.iter().map(|session| session.histogram.at_least(from)).collect();
+        Some(
+            self.figure("tail_count", "pairs").of_tail(format!("pairs of >={from} ticks a session"), &counts),
+        )
     }
 
     fn advanced(&self) -> Figure {

@@ -23,6 +23,20 @@ impl Histogram {
         }
     }
 
+    /// Everything that several counted.
+    #[must_use]
+    pub fn of_all(parts: &[Self]) -> Self {
+        let mut all = Self::default();
+        parts.iter().for_each(|part| all.merge(part));
+        all
+    }
+
+    /// How many different differences were seen.
+    #[must_use]
+    pub fn distinct(&self) -> usize {
+        self.counts.len()
+    }
+
     /// Differences with their counts, rising.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.counts.iter().map(|(ticks, count)| (*ticks, *count))

@@ -2,6 +2,8 @@
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
+use crate::analysis::fixed::Fixed;
+
 /// One rung: a known delay and what was measured with it. In picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rung {
@@ -18,6 +20,12 @@ pub struct Rung {
 }
 
 impl Rung {
+    /// How far it is off, without its sign, in nanoseconds.
+    #[must_use]
+    pub fn off(&self) -> Option<Fixed> {
+        Fixed::rounded_nanoseconds(self.residual().abs())
+    }
+
     /// How far it is off, in picoseconds.
     #[must_use]
     pub fn residual(&self) -> f64 {

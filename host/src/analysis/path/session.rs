@@ -96,9 +96,20 @@ pub fn session(windows: &[&PathWindow], clocks: Clocks, max_bias_ps: u64) -> Res
         overhead_bias: judge.bias(overhead),
         histogram: path.histogram(),
         overhead_histogram: overhead.histogram(),
-        effective: super::estimate::effective_count(path),
-        doubts: [path, overhead].into_iter().flat_map(|window| judge.doubts(window)).collect(),
+        effective: super::estimate::effective_count(&path.batches),
+        doubts: [path, overhead]
+            .into_iter()
+            .flat_map(|window| judge.doubts(window))
+            .chain(judge.coarse(windows).map(|doubt| format!("{}: {doubt}", path.title())))
+            .collect(),
     })
+}
+
+/// Pairs that a common divisor of all differences needs.
+const LEAST_PAIRS: u64 = 1000;
+
+const fn common_divisor(one: u32, other: u32) -> u32 {
+    if other == 0 { one } else { common_divisor(other, one % other) }
 }
 
 struct Judge {
@@ -109,6 +120,24 @@ struct Judge {
 impl Judge {
     fn bias(&self, window: &PathWindow) -> Option<BiasBound> {
         BiasBound::of(&window.phases, self.clocks.ratio()?)
+    }
+
+    /// A counter that advances by several ticks at once: no difference of the session is anything but a multiple of them.
+    /// With dither over whole ticks a counter of single ticks shows both neighbours of every latency.
+    fn coarse(&self, windows: &[&PathWindow]) -> Option<String> {
+        if self.clocks.ratio().is_some_and(|ratio| ratio.is_whole()) {
+            return None;
+        }
+        let histograms: Vec<Histogram> = windows.iter().map(|window| window.histogram()).collect();
+        let ticks = || histograms.iter().flat_map(|histogram| histogram.iter().map(|(ticks, _)| ticks));
+        let (divisor, pairs) =
+            (ticks().fold(0, common_divisor), histograms.iter().map(Histogram::total).sum::<u64>());
+        (divisor > 1 && pairs >= LEAST_PAIRS && ticks().any(|ticks| ticks == 0)).then(|| {
+            format!(
+                "every difference is a multiple of {divisor} ticks: the counter advances by as much at once, and dither over \
+                 single ticks does not make its phase uniform"
+            )
+        })
     }
 
     /// Why a window has no verdict.

@@ -314,7 +314,9 @@ fn samples_hold_every_pair_and_pairs_hold_each() {
     };
     assert_eq!(samples.lines().next(), Some("session,variant,clock_id,cores,batch,ticks,count"));
     assert_eq!((of("inline"), of("inline:overhead"), of("indirect")), (5000, 5000, 5000));
-    let pairs = report::samples::pairs_csv(&analysis);
+    let mut pairs = Vec::new();
+    report::samples::pairs_csv(&analysis, &mut pairs).unwrap();
+    let pairs = String::from_utf8(pairs).unwrap();
     assert_eq!(pairs.lines().next(), Some("session,variant,clock_id,seq,counter_pre,counter_snapshot"));
     assert_eq!(pairs.lines().count(), 1 + 3 * 5000);
     let path = analysis.windows.iter().find(|window| window.part == PathPart::Path).unwrap();
@@ -356,10 +358,10 @@ proptest! {
         }
         let record = scene.record();
         let analysis = whole(&scene, &recording);
-        for (name, text) in report::files(&record, &analysis) {
+        for (name, text) in report::testing::texts(&record, &analysis) {
             prop_assert!(!text.contains("NaN") && !text.contains("-0.000,") && text.ends_with('\n'), "{}", name);
         }
-        let table = report::terminal::table(&record, &analysis, &[], std::path::Path::new("x"));
+        let table = report::terminal::table(&record, &analysis, &[], (std::path::Path::new("x"), &[]));
         prop_assert!(table.contains("verdict"));
         let unharmed = whole(&scene, &sound);
         let ladder = |analysis: &Analysis| {
@@ -406,4 +408,38 @@ fn alter(message: &mut ppsrig_wire::FromBoard, by: u64) {
         ppsrig_wire::FromBoard::CtimeDone(done) => done.window ^= by as u32 % 4,
         _ => {}
     }
+}
+
+#[test]
+fn a_counter_that_advances_by_two_at_once_leaves_the_mean_in_doubt() {
+    let scene = Scene { iterations: 20_000, ..Scene::new() };
+    let mut recording = scene.recording();
+    for event in &mut recording.board {
+        if let BoardEvent::Frame { message: ppsrig_wire::FromBoard::TickCounts(counts), .. } =
+            &mut event.event
+        {
+            counts.entries.iter_mut().for_each(|entry| entry.ticks *= 2);
+        }
+    }
+    let analysis = whole(&scene, &recording).path.unwrap();
+    assert_eq!(analysis.verdict.outcome, Outcome::Invalid);
+    assert!(analysis.verdict.reasons[0].contains("multiple of 2 ticks"), "{:?}", analysis.verdict.reasons);
+    assert_eq!(judge(&scene).verdict.outcome, Outcome::Passed);
+}
+
+#[test]
+fn percentiles_are_whole_ticks_less_the_overhead_known_to_a_tick_and_empty_below_one() {
+    let mut scene = Scene { iterations: 100_000, ..Scene::new() };
+    scene.variants = vec![(PathVariant::Indirect, 190), (PathVariant::Inline, 20)];
+    let analysis = judge(&scene);
+    let (tick, overhead) = (80.0, value(&analysis, "indirect", "read_overhead").unwrap());
+    for metric in ["min", "p50", "p90", "p99", "p999", "max"] {
+        let row = figure(&analysis, "indirect", metric);
+        let ticks = (row.value.unwrap().to_f64() + overhead) / tick;
+        assert!((ticks - ticks.round()).abs() < 1e-4, "{metric}: {ticks} ticks");
+        assert!(row.uncertainty.unwrap().to_f64() >= tick, "{metric}");
+    }
+    // A quarter of a tick: the counter does not advance between most pairs, so most percentiles do not exist.
+    assert_eq!(value(&analysis, "inline", "p50"), None);
+    assert!((value(&analysis, "inline", "p_ge_1").unwrap() - 0.25).abs() < 0.02);
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::taus::{averaging_time_s, fewest_points};
 use super::{
-    Deviation, Estimate, Prepared, Row, StabilityError, Taus, allan, chi_squared, estimates, identify,
-    outliers, taus,
+    Deviation, Estimate, Prepared, Row, StabilityError, Taus, allan, estimates, identify, interval, outliers,
+    taus,
 };
 use crate::series::Series;
 
@@ -177,7 +177,7 @@ impl<'a> Whole<'a> {
         let alpha = has_interval.then(|| self.alpha(deviation, m)).flatten();
         let interval = alpha.and_then(|alpha| {
             let (m, points) = (m as u64, self.present as u64);
-            chi_squared(deviation, alpha, m, points, self.options.confidence, estimate.value)
+            interval::around((deviation, estimate), alpha, m, points, self.options.confidence)
         });
         let tau_s = averaging_time_s(deviation, m, self.phase.tau0_s());
         Row { deviation, m: m as u64, tau_s, estimate, alpha, interval }

@@ -2,8 +2,8 @@
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
-use super::Deviation;
 use super::edf::edf;
+use super::{Deviation, Estimate, mod_total};
 
 /// From so many degrees of freedom on a quantile is that of Wilson and Hilferty, which is right to 3e-8 there, while the
 /// sum behind the exact one gets long.
@@ -22,10 +22,36 @@ pub fn chi_squared(
     confidence: f64,
     value: f64,
 ) -> Option<(f64, f64)> {
-    if !(confidence > 0.0 && confidence < 1.0) || !value.is_finite() {
+    bounds(edf(deviation, alpha, m, points)?, confidence, value)
+}
+
+/// The interval around an estimate: [`chi_squared`], with fewer degrees of freedom where not all terms were computed.
+pub(super) fn around(
+    (deviation, estimate): (Deviation, Estimate),
+    alpha: i32,
+    m: u64,
+    points: u64,
+    confidence: f64,
+) -> Option<(f64, f64)> {
+    let all = edf(deviation, alpha, m, points)?;
+    let edf = match deviation {
+        Deviation::Mtotdev | Deviation::Ttotdev | Deviation::Htotdev => {
+            all * mod_total::share(m, estimate.n, points.saturating_sub(3 * m).max(1))
+        }
+        // A start can say no more than one thing, and for phase noise each of them says one.
+        Deviation::Theo1 if estimate.n < (points - m) * (m / 2) => {
+            all.min(estimate.n as f64 / (m / 2) as f64)
+        }
+        _ => all,
+    };
+    bounds(edf, confidence, estimate.value)
+}
+
+/// Low and high.
+fn bounds(edf: f64, confidence: f64, value: f64) -> Option<(f64, f64)> {
+    if !(confidence > 0.0 && confidence < 1.0 && value.is_finite()) {
         return None;
     }
-    let edf = edf(deviation, alpha, m, points)?;
     let bound = |p| Some(value * (edf / quantile(p, edf)?).sqrt());
     let (low, high) = (bound(0.5 + confidence / 2.0)?, bound(0.5 - confidence / 2.0)?);
     (low.is_finite() && high.is_finite()).then_some((low, high))

@@ -193,7 +193,7 @@ pub fn estimates(deviation: Deviation, phase: &Prepared<'_>, factors: &[usize]) 
         | Deviation::Ohdev
         | Deviation::Tierms => allan::estimates(deviation, phase, factors),
         Deviation::Mtie => mtie::estimates(phase, factors),
-        Deviation::Totdev => each(factors, |m| total::totdev(phase, m)),
+        Deviation::Totdev => total::totdevs(phase, factors),
         Deviation::Mtotdev => each(factors, |m| mod_total::mtotdev(phase, m)),
         Deviation::Ttotdev => each(factors, |m| mod_total::ttotdev(phase, m)),
         Deviation::Htotdev => each(factors, |m| mod_total::htotdev(phase, m)),

@@ -15,7 +15,7 @@
 //! for alpha 0 to -4 (SP1065 tables 10 and 11).
 
 use super::simd::{Machine, Point, Work};
-use super::squares::{BLOCK, sum_of_squares};
+use super::squares::BLOCK;
 use super::sums::Compensated;
 use super::{Deviation, Estimate, Prepared, View, estimate};
 
@@ -23,7 +23,10 @@ use super::{Deviation, Estimate, Prepared, View, estimate};
 const EXACT: usize = 1 << 26;
 
 /// How many terms are computed when there are more than that.
-const SAMPLED: usize = 1 << 25;
+const SAMPLED: usize = 1 << 24;
+
+/// So many times more in blocks of starts, where they cost less.
+const MORE_IN_BLOCKS: usize = 8;
 
 /// Then so many positions within m values are looked at in each start, and at most [`STARTS`] starts within m values.
 const POSITIONS: usize = 16;
@@ -70,6 +73,12 @@ pub(super) fn htotdev(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
     }
     let (mean, n) = match phase.view() {
         View::Seconds(points) => phase.instructions().run(Mirrored::new(points, m, 0)),
+        // Beyond 2^60 ps beside its line a phase has terms that do not fit i64.
+        View::Picoseconds(_) if phase.sums().longest == 0 => {
+            let points = phase.seconds();
+            let seconds = phase.instructions().run(Mirrored::new(&points, m, 0));
+            seconds.map(|(mean, n)| (mean / phase.unit_s().powi(2), n))
+        }
         View::Picoseconds(points) => phase.instructions().run(Mirrored::new(points, m, 0)),
     }?;
     Some(Estimate { n, value: (mean / 6.0).sqrt() * phase.unit_s() / (m as f64 * phase.tau0_s()) })
@@ -122,20 +131,108 @@ impl<P: Tilted> Work for Mirrored<'_, P> {
 
     #[inline(always)]
     fn call<M: Machine>(self, _: M) -> Self::Output {
-        let Self { sums, m, whole, .. } = self;
-        let starts = sums.len().checked_sub(3 * m).filter(|starts| *starts > 0)?;
-        let all = (3 * m).saturating_mul(starts) <= self.exact;
-        let positions = if all { Vec::new() } else { positions(m) };
-        let stride = if all { 1 } else { stride(m, starts, positions.len(), self.sampled) };
+        let starts = self.sums.len().checked_sub(3 * self.m).filter(|starts| *starts > 0)?;
+        if (3 * self.m).saturating_mul(starts) <= self.exact {
+            let blocks = (0..starts).step_by(BLOCK);
+            let sum: f64 = blocks.map(|from| self.block(from, starts.min(from + BLOCK))).sum();
+            return Some((sum / starts as f64, starts as u64));
+        }
+        if self.m <= POSITIONS {
+            // A block of starts holds many averaging times: every so many blocks, with all positions.
+            let blocks = starts.div_ceil(BLOCK);
+            let wanted = (self.sampled * MORE_IN_BLOCKS / (3 * self.m * BLOCK)).max(1);
+            let stride = blocks.div_ceil(wanted) * BLOCK;
+            let (mut sum, mut used) = (0.0, 0);
+            for from in (0..starts).step_by(stride) {
+                let to = starts.min(from + BLOCK);
+                sum += self.block(from, to);
+                used += to - from;
+            }
+            return Some((sum / used as f64, used as u64));
+        }
+        let positions = Positions::spread(self.m);
+        let stride = self.stride(starts, positions.at.len());
         let mut sum = 0.0;
         let mut used = 0_u64;
         for start in (0..starts).step_by(stride) {
-            let window = Window::new(&sums[start..=start + 3 * m], m, whole);
-            sum += if all { window.mean_of_all() } else { window.mean_at(&positions) };
+            sum += self.mean_at(start, &positions);
             used += 1;
         }
         Some((sum / used as f64, used))
     }
+}
+
+impl<P: Tilted> Mirrored<'_, P> {
+    /// The sum of the mean squares over all positions of each of the starts `from..to`, at most [`BLOCK`].
+    #[inline(always)]
+    fn block(&self, from: usize, to: usize) -> f64 {
+        let (m, count) = (self.m, to - from);
+        let s = |position: usize| &self.sums[from + position..][..count];
+        let (s0, s3) = (s(0), s(3 * m));
+        let (half, other) = (s(3 * m / 2), s((3 * m).div_ceil(2)));
+        let mut slopes = [0.0; BLOCK];
+        for k in 0..count {
+            slopes[k] = self.slope([s0[k], half[k], other[k], s3[k]]);
+        }
+        let mut sums = [0.0; BLOCK];
+        for v in 0..=3 * m / 2 {
+            let weight = if v == 0 || 2 * v == 3 * m { 0.5 } else { 1.0 };
+            let (a, d) = (s(3 * m - v), s(v));
+            let [b, c, e, f] = neighbours(m, v).map(s);
+            let square = square(m, v);
+            for k in 0..count {
+                let raw = raw(v <= m, [s0[k], s3[k]], [a[k], d[k]], [b[k], c[k]], [e[k], f[k]]);
+                let [one, other] = self.level(raw, square, slopes[k]);
+                sums[k] += weight * (one * one + other * other);
+            }
+        }
+        sums[..count].iter().sum::<f64>() / (3.0 * m as f64)
+    }
+
+    /// The mean square over some positions of one start.
+    #[inline(always)]
+    fn mean_at(&self, start: usize, positions: &Positions) -> f64 {
+        let (m, s) = (self.m, &self.sums[start..=start + 3 * self.m]);
+        let slope = self.slope([s[0], s[3 * m / 2], s[(3 * m).div_ceil(2)], s[3 * m]]);
+        let mut sum = 0.0;
+        for (index, &v) in positions.at.iter().enumerate() {
+            let weight = if index == 0 || index == positions.last { 0.5 } else { 1.0 };
+            let [b, c, e, f] = neighbours(m, v).map(|position| s[position]);
+            let raw = raw(v <= m, [s[0], s[3 * m]], [s[3 * m - v], s[v]], [b, c], [e, f]);
+            let [one, other] = self.level(raw, square(m, v), slope);
+            sum += weight * (one * one + other * other);
+        }
+        sum / (2.0 * positions.steps)
+    }
+
+    /// The slope that is left between the means of the first and the last half; a value in the middle is in neither.
+    #[inline(always)]
+    fn slope(&self, [start, half, other, end]: [P; 4]) -> f64 {
+        let (first, last) = ((3 * self.m / 2) as i64, (3 * self.m).div_ceil(2) as i64);
+        let left = end.minus(other).minus(half.minus(start)).level(self.whole, first * last);
+        left.to_f64() / (first as f64 * last as f64)
+    }
+
+    /// Without what the slopes add.
+    #[inline(always)]
+    fn level(&self, terms: [P; 2], square: i64, slope: f64) -> [f64; 2] {
+        let tilt = slope * square as f64;
+        terms.map(|term| term.level(self.whole, square).to_f64() - tilt)
+    }
+
+    /// The distance of starts that makes about as many differences as wanted, but no more than [`STARTS`] starts within m
+    /// values, and not less than one.
+    fn stride(&self, starts: usize, positions: usize) -> usize {
+        let wanted = (2 * starts).saturating_mul(positions).div_ceil(self.sampled);
+        wanted.clamp((self.m / STARTS).max(1), self.m)
+    }
+}
+
+/// What share of all that a deviation has to say `n` of its `all` starts say. Those of short averaging times lie in
+/// blocks, each of which reaches 3m values further.
+pub(super) fn share(m: u64, n: u64, all: u64) -> f64 {
+    let reached = n as f64 * (1.0 + 3.0 * m as f64 / BLOCK as f64);
+    if m <= POSITIONS as u64 { (reached / all as f64).min(1.0) } else { 1.0 }
 }
 
 /// A running sum that a slope can be taken off of.
@@ -159,151 +256,49 @@ impl Tilted for f64 {
     }
 }
 
-/// Evenly spread positions from 0 to 3m/2: all, or [`POSITIONS`] within m values.
-fn positions(m: usize) -> Vec<usize> {
-    if m <= POSITIONS {
-        return (0..=3 * m / 2).collect();
-    }
-    let last = 3 * POSITIONS / 2;
-    (0..=last).map(|k| (2 * k * m + POSITIONS) / (2 * POSITIONS)).map(|v| v.min(3 * m / 2)).collect()
+/// Evenly spread positions from 0 to 3m/2.
+struct Positions {
+    at: Vec<usize>,
+    /// The last one, which stands for itself alone as the first does.
+    last: usize,
+    /// How many steps there are from 0 to 3m/2.
+    steps: f64,
 }
 
-/// The distance of starts that makes no more differences than `sampled`, and no more starts within m values than
-/// [`STARTS`].
-fn stride(m: usize, starts: usize, positions: usize, sampled: usize) -> usize {
-    (2 * starts).saturating_mul(positions).div_ceil(sampled).max(m / STARTS).max(1)
-}
-
-/// One short series: its running sums, and its slope as a whole number and what is left.
-struct Window<'a, P> {
-    sums: &'a [P],
-    m: usize,
-    whole: i64,
-    slope: f64,
-}
-
-impl<'a, P: Tilted> Window<'a, P> {
-    /// The slope is that between the means of the first and the last half; a value in the middle is in neither.
-    #[inline(always)]
-    fn new(sums: &'a [P], m: usize, whole: i64) -> Self {
-        let (half, other) = (3 * m / 2, (3 * m).div_ceil(2));
-        let first = sums[half].minus(sums[0]);
-        let last = sums[3 * m].minus(sums[other]);
-        let left = last.minus(first).level(whole, half as i64 * other as i64);
-        Self { sums, m, whole, slope: left.to_f64() / (half as f64 * other as f64) }
-    }
-
-    /// The mean square over all positions. Those between 0 and 3m/2 stand for two each.
-    #[inline(always)]
-    fn mean_of_all(&self) -> f64 {
-        let m = self.m;
-        let middle = 3 * m / 2;
-        let mut sum = 0.0;
-        for from in (0..=m).step_by(BLOCK) {
-            sum += self.near(from, (m + 1).min(from + BLOCK));
-        }
-        for from in (m + 1..=middle).step_by(BLOCK) {
-            sum += self.far(from, (middle + 1).min(from + BLOCK));
-        }
-        let ends = self.at(0) + if m.is_multiple_of(2) { self.at(middle) } else { 0.0 };
-        (sum - 0.5 * ends) / (3.0 * m as f64)
-    }
-
-    /// The mean square over some positions, the first of which is 0 and the last 3m/2, or one half before it.
-    #[inline(always)]
-    fn mean_at(&self, positions: &[usize]) -> f64 {
-        let last = positions.len() - 1;
-        let sum: f64 = positions.iter().map(|v| self.at(*v)).sum();
-        let odd = !self.m.is_multiple_of(2) && self.m <= POSITIONS;
-        let (end, steps) =
-            if odd { (0.0, last as f64 + 0.5) } else { (self.at(positions[last]), last as f64) };
-        (sum - 0.5 * (self.at(0) + end)) / (2.0 * steps)
-    }
-
-    /// Without what the slope adds.
-    #[inline(always)]
-    fn level(&self, terms: [P; 2], square: i64) -> [f64; 2] {
-        let tilt = self.slope * square as f64;
-        terms.map(|term| term.level(self.whole, square).to_f64() - tilt)
-    }
-
-    /// The squares at both ends, v values beyond them.
-    #[inline(always)]
-    fn at(&self, v: usize) -> f64 {
-        let (s, m) = (self.sums, self.m);
-        let (ends, both) = ([s[0], s[3 * m]], [s[3 * m - v], s[v]]);
-        let [one, other] = if v <= m {
-            self.level(near(ends, both, [s[2 * m - v], s[m - v]], [s[m + v], s[2 * m + v]]), (v * v) as i64)
-        } else {
-            let square = beyond(v as i64, m as i64);
-            self.level(far(ends, both, [s[2 * m - v], s[v - m]], [s[m + v], s[4 * m - v]]), square)
-        };
-        one * one + other * other
-    }
-
-    /// The sum of the squares at positions `from..to`, none beyond m.
-    #[inline(always)]
-    fn near(&self, from: usize, to: usize) -> f64 {
-        let (s, m, count) = (self.sums, self.m, to - from);
-        let ends = [s[0], s[3 * m]];
-        let ahead = |start: usize| &s[start + from..][..count];
-        let back = |start: usize| &s[start + 1 - to..][..count];
-        let (a0, a1, a2) = (ahead(0), ahead(m), ahead(2 * m));
-        let (b1, b2, b3) = (back(m), back(2 * m), back(3 * m));
-        let mut terms = [[0.0; BLOCK]; 2];
-        for k in 0..count {
-            let r = count - 1 - k;
-            let v = (from + k) as i64;
-            let raw = near(ends, [b3[r], a0[k]], [b2[r], b1[r]], [a1[k], a2[k]]);
-            let [one, other] = self.level(raw, v * v);
-            terms[0][k] = one;
-            terms[1][k] = other;
-        }
-        sum_of_squares(&terms[0][..count]) + sum_of_squares(&terms[1][..count])
-    }
-
-    /// The sum of the squares at positions `from..to`, all beyond m.
-    #[inline(always)]
-    fn far(&self, from: usize, to: usize) -> f64 {
-        let (s, m, count) = (self.sums, self.m, to - from);
-        let ends = [s[0], s[3 * m]];
-        let back = |start: usize| &s[start + 1 - to..][..count];
-        let (below, a0, a1) = (&s[from - m..to - m], &s[from..to], &s[from + m..to + m]);
-        let (b2, b3, b4) = (back(2 * m), back(3 * m), back(4 * m));
-        let mut terms = [[0.0; BLOCK]; 2];
-        for k in 0..count {
-            let r = count - 1 - k;
-            let raw = far(ends, [b3[r], a0[k]], [b2[r], below[k]], [a1[k], b4[r]]);
-            let [one, other] = self.level(raw, beyond((from + k) as i64, m as i64));
-            terms[0][k] = one;
-            terms[1][k] = other;
-        }
-        sum_of_squares(&terms[0][..count]) + sum_of_squares(&terms[1][..count])
+impl Positions {
+    /// [`POSITIONS`] within m values.
+    fn spread(m: usize) -> Self {
+        let last = 3 * POSITIONS / 2;
+        let nearest = |k: usize| ((2 * k * m + POSITIONS) / (2 * POSITIONS)).min(3 * m / 2);
+        Self { at: (0..=last).map(nearest).collect(), last, steps: last as f64 }
     }
 }
 
-/// m times the second difference of means beyond the start, s(3m-v) - 3 s(2m-v) + 3 s(m-v) + s(v), and that beyond the
-/// end, for v up to m. The sums do not start at 0: `ends` are s(0) and s(3m).
+/// Where, beside s(3m-v) and s(v), the running sums are looked at: two for the start, two for the end.
 #[inline(always)]
-fn near<P: Point>([s0, s3]: [P; 2], [a, d]: [P; 2], [b, c]: [P; 2], [e, f]: [P; 2]) -> [P; 2] {
-    let (inner, other) = (c.minus(b), f.minus(e));
-    let one = a.minus(s0).plus(d.minus(s0)).plus(inner.plus(inner).plus(inner));
-    let other = a.minus(s3).plus(d.minus(s3)).plus(other.plus(other).plus(other));
-    [one, other]
+const fn neighbours(m: usize, v: usize) -> [usize; 4] {
+    if v <= m { [2 * m - v, m - v, m + v, 2 * m + v] } else { [2 * m - v, v - m, m + v, 4 * m - v] }
 }
 
-/// The same for v beyond m: s(3m-v) - 3 s(2m-v) - 3 s(v-m) + s(v).
+/// What a slope of one adds.
 #[inline(always)]
-fn far<P: Point>([s0, s3]: [P; 2], [a, d]: [P; 2], [b, c]: [P; 2], [e, f]: [P; 2]) -> [P; 2] {
-    let inner = b.minus(s0).plus(c.minus(s0));
-    let other = e.minus(s3).plus(f.minus(s3));
-    let one = a.minus(s0).plus(d.minus(s0)).minus(inner.plus(inner).plus(inner));
-    let other = a.minus(s3).plus(d.minus(s3)).minus(other.plus(other).plus(other));
-    [one, other]
+const fn square(m: usize, v: usize) -> i64 {
+    let (m, v) = (m as i64, v as i64);
+    if v <= m { v * v } else { v * v - 3 * (v - m) * (v - m) }
 }
 
-/// What a slope of one adds beyond m.
+/// m times the second difference of means that starts v values before the series, and that which ends v values after it,
+/// with what the slope adds: s(3m-v) - 3 s(2m-v) + 3 s(m-v) + s(v) where v is `near`, up to m, and the third term negative
+/// beyond. The sums do not start at 0: `ends` are s(0) and s(3m).
 #[inline(always)]
-const fn beyond(v: i64, m: i64) -> i64 {
-    v * v - 3 * (v - m) * (v - m)
+fn raw<P: Point>(near: bool, [s0, s3]: [P; 2], [a, d]: [P; 2], [b, c]: [P; 2], [e, f]: [P; 2]) -> [P; 2] {
+    let three = |value: P| value.plus(value).plus(value);
+    let one = a.minus(s0).plus(d.minus(s0));
+    let other = a.minus(s3).plus(d.minus(s3));
+    if near {
+        [one.plus(three(c.minus(b))), other.plus(three(f.minus(e)))]
+    } else {
+        let (inner, outer) = (b.minus(s0).plus(c.minus(s0)), e.minus(s3).plus(f.minus(s3)));
+        [one.minus(three(inner)), other.minus(three(outer))]
+    }
 }

@@ -2,16 +2,18 @@
 //!
 //! They are integers that wrap: the third difference over m points is exact modulo 2^64, however large the sums grow, and
 //! right where it fits i64 itself. Picoseconds are added as they are. Seconds are rounded to a unit chosen for the series:
-//! as fine as its longest averaging time allows, so 2^60 units or so of the phase beside its line, divided by its points.
+//! as fine as its longest averaging time allows, and never finer than the phase beside its line is in f64.
+
+use std::array;
 
 use super::prepared::{Prepared, View};
-use super::simd::{Machine, Work};
+use super::simd::{LANES, Machine, Point, Work};
 use crate::series::MISSING_PS;
 
 /// Values that are rounded before they are added up.
 const CHUNK: usize = 512;
 
-/// Prefix sums, one more than there are points; missing points count as 0.
+/// Prefix sums, one more than there are points; a missing point counts as any number.
 #[derive(Debug)]
 pub(super) struct PrefixSums {
     /// The sums.
@@ -44,7 +46,8 @@ impl PrefixSums {
             View::Seconds(points) => {
                 let longest = points.len() / 3 + 1;
                 let farthest = line.farthest(phase);
-                let unit_s = if farthest > 0.0 { farthest * longest as f64 * 2_f64.powi(-59) } else { 1.0 };
+                let finest = (longest as f64 * 2_f64.powi(-59)).max(2_f64.powi(-50));
+                let unit_s = if farthest > 0.0 { farthest * finest } else { 1.0 };
                 let round = Round { points, line, per_unit: 1.0 / unit_s };
                 let values = phase.instructions().run(round);
                 Self { values, unit_s, rounded: true, longest }
@@ -100,24 +103,65 @@ impl Work for Farthest<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn call<M: Machine>(self, _: M) -> f64 {
+    fn call<M: Machine>(self, machine: M) -> f64 {
         let mut farthest = 0.0;
         match self.view {
             View::Seconds(points) => {
-                for (index, point) in points.iter().enumerate() {
-                    let off = self.line.off(index, *point).abs();
-                    farthest = if off > farthest { off } else { farthest };
+                let (lanes, rest) = points.as_chunks::<LANES>();
+                let nothing = machine.floats([0.0; LANES]);
+                let mut most = nothing;
+                let mut steps = Steps::new(machine, self.line);
+                for values in lanes {
+                    let off = steps.next(*values);
+                    let off = machine.greater(off, machine.subtract(nothing, off));
+                    most = machine.greater(off, most);
                 }
+                let start = points.len() - rest.len();
+                let rest = rest.iter().enumerate().map(|(k, point)| self.line.off(start + k, *point).abs());
+                farthest = machine
+                    .to_array(most)
+                    .into_iter()
+                    .chain(rest)
+                    .fold(farthest, |most, off| off.greater(most));
             }
             View::Picoseconds(points) => {
                 let origin = points.get(self.line.first).copied().unwrap_or(0);
                 for (index, point) in points.iter().enumerate().filter(|(_, point)| **point != MISSING_PS) {
                     let off = self.line.off(index, point.wrapping_sub(origin) as f64).abs();
-                    farthest = if off > farthest { off } else { farthest };
+                    farthest = off.greater(farthest);
                 }
             }
         }
         farthest
+    }
+}
+
+/// How far eight points after eight points are from a line.
+struct Steps<M: Machine> {
+    machine: M,
+    origin: M::Floats,
+    slope: M::Floats,
+    index: M::Floats,
+    eight: M::Floats,
+}
+
+impl<M: Machine> Steps<M> {
+    #[inline(always)]
+    fn new(machine: M, line: Line) -> Self {
+        let index = array::from_fn(|lane| lane as f64 - line.first as f64);
+        let every = |value| machine.floats([value; LANES]);
+        let (origin, slope, eight) = (every(line.origin), every(line.slope), every(LANES as f64));
+        Self { machine, origin, slope, index: machine.floats(index), eight }
+    }
+
+    /// As [`Line::off`].
+    #[inline(always)]
+    fn next(&mut self, values: [f64; LANES]) -> M::Floats {
+        let machine = self.machine;
+        let above = machine.subtract(machine.floats(values), self.origin);
+        let off = machine.subtract(above, machine.multiply(self.slope, self.index));
+        self.index = machine.add(self.index, self.eight);
+        off
     }
 }
 
@@ -128,25 +172,40 @@ struct Round<'a> {
     per_unit: f64,
 }
 
+/// Added to a number below 2^51, it leaves the nearest whole one in the lowest bits.
+const WHOLE: f64 = 3.0 * (1_u64 << 51) as f64;
+
 impl Work for Round<'_> {
     type Output = Vec<i64>;
 
     #[inline(always)]
-    fn call<M: Machine>(self, _: M) -> Vec<i64> {
+    fn call<M: Machine>(self, machine: M) -> Vec<i64> {
         let mut values = Vec::with_capacity(self.points.len() + 1);
         values.push(0);
         let mut sum = 0_i64;
-        let mut units = [0_i64; CHUNK];
-        for (chunk, points) in self.points.chunks(CHUNK).enumerate() {
-            for (lane, (unit, point)) in units.iter_mut().zip(points).enumerate() {
-                let off = self.line.off(chunk * CHUNK + lane, *point) * self.per_unit;
-                // A missing point, which is NaN, becomes 0.
-                *unit = (off + 0.5_f64.copysign(off)) as i64;
+        let mut steps = Steps::new(machine, self.line);
+        let (per_unit, whole) = (machine.floats([self.per_unit; LANES]), machine.floats([WHOLE; LANES]));
+        // A missing point, which is NaN, becomes some number: no term spans it.
+        let mut units = |points: [f64; LANES]| {
+            let units = machine.add(machine.multiply(steps.next(points), per_unit), whole);
+            machine.to_integer_array(machine.subtract_integers(machine.bits(units), machine.bits(whole)))
+        };
+        let mut add = |unit: &i64| {
+            sum = sum.wrapping_add(*unit);
+            sum
+        };
+        for points in self.points.chunks(CHUNK) {
+            let mut chunk = [0_i64; CHUNK];
+            let (lanes, rest) = points.as_chunks::<LANES>();
+            for (points, chunk) in lanes.iter().zip(chunk.as_chunks_mut::<LANES>().0) {
+                *chunk = units(*points);
             }
-            values.extend(units[..points.len()].iter().map(|unit| {
-                sum = sum.wrapping_add(*unit);
-                sum
-            }));
+            let mut last = [0.0; LANES];
+            last[..rest.len()].copy_from_slice(rest);
+            if !rest.is_empty() {
+                chunk[lanes.len() * LANES..points.len()].copy_from_slice(&units(last)[..rest.len()]);
+            }
+            values.extend(chunk[..points.len()].iter().map(&mut add));
         }
         values
     }

@@ -7,19 +7,19 @@
 //! It is not corrected for bias: for other noise than white frequency noise it
 //! expects another value than the Allan variance.
 
-use super::simd::{Machine, Point, Work};
+use super::simd::{LANES, Machine, Point, Work};
 use super::squares::BLOCK;
 use super::{Estimate, Prepared, View};
 
 /// At most so many terms are computed at an averaging time: fewer starts are taken when there are more.
-pub(super) const TERMS: usize = 1 << 26;
+pub(super) const TERMS: usize = 1 << 25;
 
 /// The shortest span that THEO1 is defined for.
 const SHORTEST: usize = 10;
 
 /// THEO1 as a deviation, over a span of `m` points: at the averaging time of 0.75 m points.
 ///
-/// Every start is taken while that makes at most 2^26 terms, else evenly spread ones, and `n` says how many terms there
+/// Every start is taken while that makes at most 2^25 terms, else evenly spread ones, and `n` says how many terms there
 /// are. None with a gap, where m is odd or below 10, or where the series is not longer than m.
 #[must_use]
 pub(super) fn theo1(phase: &Prepared<'_>, m: usize) -> Option<Estimate> {
@@ -57,12 +57,13 @@ impl<P: Point> Work for Squares<'_, P> {
 #[inline(always)]
 pub(super) fn squares<P: Point>(points: &[P], m: usize, stride: usize) -> (f64, usize) {
     let half = m / 2;
+    let weights: Vec<_> = (0..half).map(|d| 1.0 / (half - d) as f64).collect();
     let mut sum = 0.0;
     let mut used = 0;
     for window in (0..points.len() - m).step_by(stride).map(|start| &points[start..=start + m]) {
         let mut of_start = 0.0;
         for from in (0..half).step_by(BLOCK) {
-            of_start += block(window, half, from, half.min(from + BLOCK));
+            of_start += block(window, from, &weights[from..half.min(from + BLOCK)]);
         }
         sum += of_start;
         used += 1;
@@ -70,28 +71,26 @@ pub(super) fn squares<P: Point>(points: &[P], m: usize, stride: usize) -> (f64, 
     (sum, used)
 }
 
-/// The terms of one start at distances `from..to` from the middle.
+/// The terms of one start at distances from the middle that begin with `from`, with their weights.
 #[inline(always)]
-fn block<P: Point>(window: &[P], half: usize, from: usize, to: usize) -> f64 {
+fn block<P: Point>(window: &[P], from: usize, weights: &[f64]) -> f64 {
+    let (half, count) = (window.len() / 2, weights.len());
     let (first, last) = (window[0], window[2 * half]);
-    let count = to - from;
-    let after = &window[half + from..half + to];
-    let before = &window[half + 1 - to..][..count];
-    let mut terms = [0.0; BLOCK];
-    let terms = &mut terms[..count];
-    for k in 0..count {
-        let term = first.minus(before[count - 1 - k]).plus(last.minus(after[k]));
-        terms[k] = term.to_f64();
-    }
-    let mut lanes = [0.0; 8];
-    let mut left = (half - from) as f64;
-    let (whole, rest) = terms.as_chunks::<8>();
-    for chunk in whole {
-        for (k, (lane, term)) in lanes.iter_mut().zip(chunk).enumerate() {
-            *lane += term * term / (left - k as f64);
+    let after = &window[half + from..][..count];
+    let before = &window[half + 1 - from - count..][..count];
+    let term = |before: P, after: P| first.minus(before).plus(last.minus(after)).to_f64();
+    let mut lanes = [0.0; LANES];
+    let chunks = after.as_chunks::<LANES>().0.iter().zip(weights.as_chunks::<LANES>().0);
+    for ((after, weights), before) in chunks.zip(before.as_rchunks::<LANES>().1.iter().rev()) {
+        for lane in 0..LANES {
+            let term = term(before[LANES - 1 - lane], after[lane]);
+            lanes[lane] += term * term * weights[lane];
         }
-        left -= 8.0;
     }
-    let rest: f64 = rest.iter().enumerate().map(|(k, term)| term * term / (left - k as f64)).sum();
+    let mut rest = 0.0;
+    for k in count / LANES * LANES..count {
+        let term = term(before[count - 1 - k], after[k]);
+        rest += term * term * weights[k];
+    }
     lanes.iter().sum::<f64>() + rest
 }

@@ -128,7 +128,7 @@ struct BoardArgs {
     /// path: largest bias bound that has a verdict, in nanoseconds, to the picosecond; without it one CPU cycle
     #[arg(long, value_name = "NS", value_parser = numbers::parse_picoseconds)]
     max_bias: Option<Picoseconds>,
-    /// path: send every pair as well, for pairs.csv
+    /// path: send every pair as well, for pairs.csv and pairs.spool
     #[arg(long)]
     raw_pairs: bool,
     /// ctime: cores that run the workload, 1 to 4

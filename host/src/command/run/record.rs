@@ -100,7 +100,7 @@ impl Recording<'_> {
         progress.line("trace: stepping the board through what it measured");
         match kept.map_or_else(|| self.bring_up(), Ok).and_then(take) {
             Ok(text) => {
-                bundle::write_files(self.bundle.dir(), &[(trace::TRACE, text)])?;
+                bundle::write_file(self.bundle.dir(), trace::TRACE, |to| to.write_all(text.as_bytes()))?;
                 Ok(())
             }
             Err(error) => {

@@ -3,11 +3,10 @@
 use comfy_table::Cell;
 
 use super::{counted, optional, pairs, plain, right};
-use crate::analysis::ctime::CtimeAnalysis;
-use crate::analysis::fixed::Fixed;
-use crate::names::CtimeVariant;
+use crate::analysis::ctime::{CtimeAnalysis, Variant};
+use crate::analysis::figure::Figure;
+use crate::analysis::published::{CTIME_SOURCE, NO_SPREAD, beside_ctime};
 use crate::plan::RunRecord;
-use crate::report::published::{NO_SPREAD, ctime_operations};
 
 /// What was measured, in a line or two.
 pub(super) fn heading(record: &RunRecord, label: &str) -> String {
@@ -27,7 +26,7 @@ pub(super) fn heading(record: &RunRecord, label: &str) -> String {
 pub(super) fn tables(analysis: &CtimeAnalysis, emulated: bool) -> String {
     let label = if emulated { " (emulated: not the A53's)" } else { "" };
     let mut rows = vec![
-        ("  published", format!("operations of pipe1_threads; {NO_SPREAD}")),
+        ("  published", format!("operations; {CTIME_SOURCE}; {NO_SPREAD}")),
         ("  violations", "coarse stamps earlier than a fine-grained one before them".to_owned()),
     ];
     rows.extend(analysis.variants.iter().map(|variant| {
@@ -37,9 +36,16 @@ pub(super) fn tables(analysis: &CtimeAnalysis, emulated: bool) -> String {
     format!(
         "\nctime{label}\n{}\n\n{}\n{}",
         figures(analysis),
-        beside_published(analysis).trim_fmt(),
+        beside_published(analysis, emulated).trim_fmt(),
         pairs(&rows)
     )
+}
+
+fn figure<'a>(analysis: &'a CtimeAnalysis, variant: &Variant, metric: &str) -> Option<&'a Figure> {
+    let name = variant.variant.name();
+    let matches =
+        |figure: &&Figure| figure.variant == name && figure.cores == variant.cores && figure.metric == metric;
+    analysis.figures.iter().find(matches)
 }
 
 fn figures(analysis: &CtimeAnalysis) -> String {
@@ -47,15 +53,15 @@ fn figures(analysis: &CtimeAnalysis) -> String {
     let headers = ["1/s", "95 % from", "to", "instr. each", "violations"];
     table.set_header([Cell::new("  operations")].into_iter().chain(headers.map(right)));
     for variant in &analysis.variants {
-        let whole = |value: f64| Fixed::rounded(value, 0);
-        let interval = variant.rate.and_then(|rate| rate.interval);
-        let instructions = variant.instructions.and_then(|count| Fixed::rounded(count.value, 3));
+        let operations = figure(analysis, variant, "operations");
+        let interval = operations.and_then(|operations| operations.interval);
+        let instructions = figure(analysis, variant, "instructions_per_operation");
         table.add_row(vec![
             Cell::new(format!("  {}", variant.variant)),
-            optional(variant.rate.and_then(|rate| whole(rate.value))),
-            optional(interval.and_then(|(low, _)| whole(low))),
-            optional(interval.and_then(|(_, high)| whole(high))),
-            optional(instructions),
+            optional(operations.and_then(|operations| operations.value)),
+            optional(interval.map(|(low, _)| low)),
+            optional(interval.map(|(_, high)| high)),
+            optional(instructions.and_then(|count| count.value)),
             right(variant.violations),
         ]);
     }
@@ -63,21 +69,20 @@ fn figures(analysis: &CtimeAnalysis) -> String {
 }
 
 /// Absolute, and as ratios to `coarse`.
-fn beside_published(analysis: &CtimeAnalysis) -> comfy_table::Table {
+fn beside_published(analysis: &CtimeAnalysis, emulated: bool) -> comfy_table::Table {
     let mut table = plain();
-    let headers = ["here, 1/s", "ratio", "instr. ratio", "published", "ratio"];
+    let here = if emulated { "here, 1/s (emulated)" } else { "here, 1/s" };
+    let headers = [here, "ratio", "instr. ratio", "published", "ratio"];
     table.set_header([Cell::new("  ")].into_iter().chain(headers.map(right)));
     for variant in &analysis.variants {
-        let published = ctime_operations(variant.variant);
-        let of_coarse = f64::from(published) / f64::from(ctime_operations(CtimeVariant::Coarse));
-        let three = |ratio: Option<f64>| optional(ratio.and_then(|ratio| Fixed::rounded(ratio, 3)));
+        let beside = beside_ctime(analysis, variant);
         table.add_row(vec![
             Cell::new(format!("  {}", variant.variant)),
-            optional(variant.rate.and_then(|rate| Fixed::rounded(rate.value, 0))),
-            three(analysis.ratio_to_coarse(variant, |one| one.rate)),
-            three(analysis.ratio_to_coarse(variant, |one| one.instructions)),
-            right(published),
-            three(Some(of_coarse)),
+            optional(beside.here),
+            optional(beside.ratio),
+            optional(beside.instructions_ratio),
+            optional(beside.published),
+            optional(beside.published_ratio),
         ]);
     }
     table

@@ -2,7 +2,7 @@
 
 use comfy_table::{Cell, ColumnConstraint};
 
-use super::{SHOWN, optional, pairs, plain, right};
+use super::{SHOWN, optional, or_nothing, pairs, plain, right};
 use crate::analysis::Session;
 use crate::analysis::class::{Class, Ledger};
 use crate::analysis::edge::EdgeAnalysis;
@@ -40,15 +40,15 @@ pub(super) fn facts(record: &RunRecord, analysis: &EdgeAnalysis) -> Vec<(&'stati
     let mut rows: Vec<(&str, String)> =
         analysis.sessions.iter().flat_map(|session| session_facts(session, declared)).collect();
     rows.push(("seconds", SECOND_RULE_NAME.to_owned()));
+    rows.extend(analysis.leap_table.iter().map(|what| ("leap s", what.clone())));
     rows
 }
 
 /// What the board's heartbeats say.
 pub(super) fn core(record: &RunRecord, analysis: &EdgeAnalysis) -> String {
-    let beats: u64 = analysis.sessions.iter().map(|session| session.heartbeats).sum();
-    let gap = analysis.sessions.iter().map(|session| session.longest_gap_ticks).max().unwrap_or(0);
-    let gap_ms = gap as f64 / record.bench.board.counter_hz.0.max(1) as f64 * 1e3;
-    format!("{beats} heartbeats; its idle loop stood still for {gap_ms:.3} ms at most")
+    let beats = analysis.heartbeats();
+    let gap = or_nothing(analysis.longest_gap_ms(record.bench.board.counter_hz));
+    format!("{beats} heartbeats; its idle loop stood still for {gap} ms at most")
 }
 
 fn ledger(analysis: &EdgeAnalysis) -> String {
@@ -151,18 +151,26 @@ fn session_facts(session: &Session, declared: Hertz) -> Vec<(&'static str, Strin
         match &session.rate {
             None => format!("session {number}: rate not measured"),
             Some(rate) => format!(
-                "session {number}: {} Hz, ratio {:.6} to the declared {declared}, U {:.1} ppm (k=2; {}, over {:.3} s), \
-                 {} edges, times by {}",
+                "session {number}: {} Hz, ratio {} to the declared {declared}, U {} ppm (k=2; {}, over {} s), {} edges, \
+                 times by {}",
                 rate.hertz(),
-                rate.ratio(declared),
-                rate.u_relative * 1e6,
+                or_nothing(rate.ratio_of(declared, 6)),
+                or_nothing(rate.u_ppm(1)),
                 rate.components.iter().map(|part| part.name).collect::<Vec<_>>().join(", "),
-                rate.span_ps as f64 / 1e12,
+                rate.span_s(),
                 rate.readings,
                 rate.time_base
             ),
         },
     )];
+    rows.extend(
+        session.counter_faults.iter().map(|fault| ("fault", format!("session {number}: {}", fault.text))),
+    );
+    rows.extend(session.rate.iter().filter_map(|rate| {
+        let stability = rate.stability?;
+        Some(("stability", format!("session {number}: {}", stability.text())))
+    }));
+    rows.extend(session.rate.iter().map(|_| ("steps", format!("session {number}: {}", session.step_rule))));
     rows.extend(
         session.disturbed.iter().take(SHOWN).map(|what| ("disturbed", format!("session {number}: {what}"))),
     );

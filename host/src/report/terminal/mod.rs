@@ -42,9 +42,14 @@ fn width_of_terminal(columns: u16) -> u16 {
 }
 
 /// The whole report, the verdict first. `incomplete` names what of the bundle was torn or missing; `to` is where the files
-/// are. It is as wide as [`width`] says.
+/// are, with those that stand there already. It is as wide as [`width`] says.
 #[must_use]
-pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to: &Path) -> String {
+pub fn table(
+    record: &RunRecord,
+    analysis: &Analysis,
+    incomplete: &[String],
+    (to, others): (&Path, &[&str]),
+) -> String {
     let emulated = analysis.emulated;
     let mut text = verdict(analysis);
     text.push_str(&heading(record, analysis));
@@ -53,7 +58,7 @@ pub fn table(record: &RunRecord, analysis: &Analysis, incomplete: &[String], to:
     text.extend(analysis.ctime.iter().map(|ctime| ctime::tables(ctime, emulated)));
     text.push_str(&facts(record, analysis, incomplete));
     // Paths are not wrapped, so that they can be copied.
-    let names = super::names(record, analysis).join(", ");
+    let names = [super::names(record, analysis).as_slice(), others].concat().join(", ");
     let _ = writeln!(text, "\nfiles in {}:\n  {names}", to.display());
     text
 }
@@ -157,16 +162,18 @@ fn counted(count: impl Into<u64>, what: &str) -> String {
 
 /// Empty where there is no value.
 fn optional(value: Option<Fixed>) -> Cell {
-    right(value.map_or_else(String::new, |value| value.to_string()))
+    right(or_nothing(value))
+}
+
+fn or_nothing(value: Option<Fixed>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
 /// Components of an uncertainty by name, in nanoseconds.
 fn components(parts: &[Component]) -> String {
-    let parts = parts.iter().map(|part| {
-        let ns = Fixed::rounded(part.ps, 0)
-            .map_or_else(String::new, |ps| Fixed::nanoseconds(ps.scaled).to_string());
-        format!("{} {ns} ({})", part.name, part.kind.name())
-    });
+    let parts = parts
+        .iter()
+        .map(|part| format!("{} {} ({})", part.name, or_nothing(part.nanoseconds()), part.kind.name()));
     parts.collect::<Vec<_>>().join(", ")
 }
 

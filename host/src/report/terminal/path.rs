@@ -3,13 +3,12 @@
 use comfy_table::Cell;
 use ppsrig_wire::ClockId;
 
-use super::{components, counted, optional, pairs, plain, right};
+use super::{components, counted, optional, or_nothing, pairs, plain, right};
 use crate::analysis::figure::Figure;
-use crate::analysis::fixed::Fixed;
 use crate::analysis::path::{Instructions, PathAnalysis, Variant};
-use crate::names::{self, PathVariant};
+use crate::analysis::published::{NO_SPREAD, PATH_BOARD, PATH_SOURCE, beside_path};
+use crate::names;
 use crate::plan::RunRecord;
-use crate::report::published::{NO_SPREAD, PATH_BOARD, path_tenths_ns};
 
 /// What was measured, in a line or two.
 pub(super) fn heading(record: &RunRecord, label: &str) -> String {
@@ -34,7 +33,7 @@ pub(super) fn tables(analysis: &PathAnalysis, emulated: bool) -> String {
     let label = if emulated { " (emulated: not the A53's)" } else { "" };
     let mut text = format!("\npath, from read to read{label}\n{}\n", figures(analysis));
     if analysis.variants.iter().any(|variant| variant.clock_id == ClockId::Realtime) {
-        text.push_str(&beside_published(analysis));
+        text.push_str(&beside_published(analysis, emulated));
     }
     text.push_str(&pairs(&facts(analysis)));
     text
@@ -69,26 +68,24 @@ fn figures(analysis: &PathAnalysis) -> String {
 }
 
 /// Absolute, and as ratios to `indirect`.
-fn beside_published(analysis: &PathAnalysis) -> String {
-    let realtime = || analysis.variants.iter().filter(|variant| variant.clock_id == ClockId::Realtime);
-    let mean = |variant: &Variant| variant.mean.map(|mean| mean.value / 1e3);
+fn beside_published(analysis: &PathAnalysis, emulated: bool) -> String {
+    let realtime = analysis.variants.iter().filter(|variant| variant.clock_id == ClockId::Realtime);
     let mut table = plain();
-    let headers = ["here, ns", "ratio", "published, ns", "ratio"];
+    let here = if emulated { "here, ns (emulated)" } else { "here, ns" };
+    let headers = [here, "ratio", "published, ns", "ratio"];
     table.set_header([Cell::new("  realtime")].into_iter().chain(headers.map(right)));
-    for variant in realtime() {
-        let here = mean(variant);
-        let ratio = analysis.ratio_to_indirect(variant);
-        let published = path_tenths_ns(variant.variant);
-        let of_first = f64::from(published) / f64::from(path_tenths_ns(PathVariant::Indirect));
+    for variant in realtime {
+        let beside = beside_path(analysis, variant);
         table.add_row(vec![
             Cell::new(format!("  {}", variant.variant)),
-            optional(here.and_then(|here| Fixed::rounded(here, 3))),
-            optional(ratio.and_then(|ratio| Fixed::rounded(ratio, 3))),
-            right(Fixed { scaled: published.into(), places: 1 }),
-            optional(Fixed::rounded(of_first, 3)),
+            optional(beside.here),
+            optional(beside.ratio),
+            optional(beside.published),
+            optional(beside.published_ratio),
         ]);
     }
-    format!("\n{}\n{}", table.trim_fmt(), pairs(&[("  published", format!("{PATH_BOARD}; {NO_SPREAD}"))]))
+    let published = format!("{PATH_BOARD}; {NO_SPREAD}; {PATH_SOURCE}");
+    format!("\n{}\n{}", table.trim_fmt(), pairs(&[("  published", published)]))
 }
 
 fn facts(analysis: &PathAnalysis) -> Vec<(&'static str, String)> {
@@ -97,6 +94,8 @@ fn facts(analysis: &PathAnalysis) -> Vec<(&'static str, String)> {
     let units = if several { "session means" } else { "batch means, within-session" };
     rows.push(("  95 %", format!("Student's t, {units}")));
     rows.push(("  read overhead", "taken off the mean; two reads with nothing between them".to_owned()));
+    let d = "share of pairs with D >= 1; D: ticks by which the counter advanced between the two reads";
+    rows.push(("  P(D>=1)", d.to_owned()));
     for variant in &analysis.variants {
         let value = |metric: &str| figure(analysis, variant, metric).and_then(|figure| figure.value);
         let (overhead, advanced) = (value("read_overhead"), value("p_ge_1"));
@@ -118,6 +117,12 @@ fn facts(analysis: &PathAnalysis) -> Vec<(&'static str, String)> {
         let what = "instructions strictly between the two reads, the same in every pair";
         rows.push(("  instr.", what.to_owned()));
     }
+    let compares =
+        |variant: &Variant| figure(analysis, variant, "n_eff").is_some_and(|n_eff| n_eff.value.is_some());
+    if !analysis.variants.iter().any(compares) {
+        let why = "not known: the batches do not differ, so there is no spread to compare with that of single pairs";
+        rows.push(("  n_eff", why.to_owned()));
+    }
     for variant in &analysis.variants {
         rows.extend(variant.sessions.iter().filter_map(|session| {
             let ladder = session.ladder.as_ref()?;
@@ -129,11 +134,11 @@ fn facts(analysis: &PathAnalysis) -> Vec<(&'static str, String)> {
             Some((
                 "  ladder",
                 format!(
-                    "{}, session {}: {} known delays, {:.3} ns off at most (at {} cycles){line}",
+                    "{}, session {}: {} known delays, {} ns off at most (at {} cycles){line}",
                     variant.variant,
                     session.number,
                     ladder.rungs.len(),
-                    worst.residual().abs() / 1e3,
+                    or_nothing(worst.off()),
                     worst.cycles
                 ),
             ))

@@ -109,4 +109,9 @@ impl Machine for V3 {
     fn convert(self, values: [__m256i; 2]) -> [__m256d; 2] {
         [convert(self, values[0]), convert(self, values[1])]
     }
+
+    #[inline(always)]
+    fn bits(self, values: [__m256d; 2]) -> [__m256i; 2] {
+        cast(values)
+    }
 }

@@ -80,4 +80,9 @@ impl Machine for V4 {
     fn convert(self, values: __m512i) -> __m512d {
         self.avx512dq._mm512_cvtepi64_pd(values)
     }
+
+    #[inline(always)]
+    fn bits(self, values: __m512d) -> __m512i {
+        cast(values)
+    }
 }

@@ -135,4 +135,5 @@ pub(super) trait Machine: Copy {
     fn greater_integers(self, left: Self::Integers, right: Self::Integers) -> Self::Integers;
     fn less_integers(self, left: Self::Integers, right: Self::Integers) -> Self::Integers;
     fn convert(self, values: Self::Integers) -> Self::Floats;
+    fn bits(self, values: Self::Floats) -> Self::Integers;
 }

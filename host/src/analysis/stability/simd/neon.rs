@@ -92,4 +92,9 @@ impl Machine for Neon {
         let convert = |values| self.neon.vcvtq_f64_s64(values);
         [convert(values[0]), convert(values[1]), convert(values[2]), convert(values[3])]
     }
+
+    #[inline(always)]
+    fn bits(self, values: Floats) -> Integers {
+        cast(values)
+    }
 }

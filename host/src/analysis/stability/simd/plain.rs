@@ -87,4 +87,9 @@ impl Machine for Plain {
     fn convert(self, values: [i64; LANES]) -> [f64; LANES] {
         values.map(|value| value as f64)
     }
+
+    #[inline(always)]
+    fn bits(self, values: [f64; LANES]) -> [i64; LANES] {
+        values.map(|value| value.to_bits().cast_signed())
+    }
 }

@@ -26,6 +26,7 @@ impl Work for Everything {
             machine.subtract_integers(c, d),
             machine.greater_integers(c, d),
             machine.less_integers(c, d),
+            machine.bits(a),
         ];
         let bits = floats.map(|values| machine.to_array(values).map(f64::to_bits));
         (bits.to_vec(), integers.map(|values| machine.to_integer_array(values)).to_vec())

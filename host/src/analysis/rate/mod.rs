@@ -1,13 +1,24 @@
 //! The counter's rate: ticks per GPS second, measured, with what it rests on.
 //!
-//! The rate is the difference of the two outermost readings over their span. For the spans of a bench run its
-//! uncertainty comes from reading the counter (a tick at each end) and from how far an edge's time and its capture
-//! scatter; never from the residuals of a straight line, which only tell how well a line fits.
+//! The rate is the difference of the two outermost readings over their span. Its uncertainty comes from reading the counter
+//! (a tick) and from the edges' half-widths, and from the stability of the readings themselves ([`stability`]); over a span
+//! that is too short for that, from how far an edge's time and its capture scatter. It never comes from the residuals of
+//! a straight line, which only tell how well a line fits. What is wrong with the counter itself is named by [`faults`]
+//! (by its readings alone) and [`steps`] (by its readings against the edges).
+
+pub mod faults;
+#[cfg(test)]
+mod simulation;
+pub mod stability;
+pub mod steps;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use self::stability::Stability;
+use self::steps::{Step, StepKind};
 use super::fixed::Fixed;
 use super::uncertainty::{Component, total};
+use crate::events::Burst;
 use crate::units::{Hertz, PS_PER_S};
 
 /// A run is refused when the measured rate is certain to differ from the declared one by more than this.
@@ -19,6 +30,10 @@ const ENDPOINTS: usize = 5;
 /// One reading of the counter at an edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
+    /// Number of the edge in its burst.
+    pub edge: u32,
+    /// The burst.
+    pub burst: Burst,
     /// The counter, in half ticks.
     pub half_ticks: i128,
     /// Half the width of what the reading holds, in half ticks.
@@ -44,9 +59,42 @@ pub struct CounterRate {
     pub time_base: &'static str,
     /// How `u_relative` came about: components in picoseconds over the span.
     pub components: Vec<Component>,
+    /// What the readings say of its stability. None over a span that is too short.
+    pub stability: Option<Stability>,
 }
 
 impl CounterRate {
+    /// The ratio to the declared rate, for people.
+    #[must_use]
+    pub fn ratio_of(&self, declared: Hertz, places: u8) -> Option<Fixed> {
+        Fixed::rounded(self.ratio(declared), places)
+    }
+
+    /// The uncertainty in parts per million.
+    #[must_use]
+    pub fn u_ppm(&self, places: u8) -> Option<Fixed> {
+        Fixed::rounded(self.u_relative * 1e6, places)
+    }
+
+    /// The span in seconds, to a millisecond.
+    #[must_use]
+    pub fn span_s(&self) -> Fixed {
+        Fixed { scaled: (self.span_ps + 500_000_000).div_euclid(1_000_000_000), places: 3 }
+    }
+
+    /// Counts that were lost or gained between the outermost readings make their difference wrong by as much.
+    pub fn allow_for(&mut self, steps: &[Step]) {
+        let lost = steps.iter().map(|step| match step.kind {
+            StepKind::Phase { ps, .. } => ps.abs(),
+            StepKind::Frequency { .. } => 0.0,
+        });
+        let lost: f64 = lost.sum();
+        if lost > 0.0 {
+            self.components.push(Component::bound("steps of the counter", lost));
+            self.u_relative = total(&self.components) / self.span_ps as f64;
+        }
+    }
+
     /// Ticks per GPS second, six places.
     #[must_use]
     pub fn hertz(&self) -> Fixed {
@@ -91,9 +139,15 @@ impl CounterRate {
     }
 }
 
-/// Measures the rate. `period_ps` is the longest one of the bursts. None with fewer than two readings, or when the counter did not advance.
+/// Measures the rate. `period_ps` is the longest one of the bursts, `granularity` the ticks by which the counter advances
+/// at once. None with fewer than two readings, or when the counter did not advance.
 #[must_use]
-pub fn measure(readings: &[Reading], time_base: &'static str, period_ps: i128) -> Option<CounterRate> {
+pub fn measure(
+    readings: &[Reading],
+    time_base: &'static str,
+    period_ps: i128,
+    granularity: i128,
+) -> Option<CounterRate> {
     let (first, last) = (readings.first()?, readings.last()?);
     let half_ticks = last.half_ticks - first.half_ticks;
     let span_ps = last.time_ps - first.time_ps;
@@ -101,22 +155,51 @@ pub fn measure(readings: &[Reading], time_base: &'static str, period_ps: i128) -
         return None;
     }
     let half_tick_ps = span_ps as f64 / half_ticks as f64;
-    let width = (first.half_width + last.half_width + 2) as f64 * half_tick_ps;
+    let width = (first.half_width + last.half_width + 2 * granularity) as f64 * half_tick_ps;
     let mut components = vec![Component::bound("counter readings", width)];
     if let (Some(one), Some(other)) = (first.time_half_width_ps, last.time_half_width_ps) {
         components.push(Component::bound("edge half-widths", one as f64 + other as f64));
     }
-    components.push(match jitter_ps(readings, half_tick_ps) {
-        // Pairing allows no edge to be further away than this.
-        None => Component::bound("edge jitter (not measured: half a period)", period_ps as f64 / 2.0),
+    let mut rate = CounterRate {
+        half_ticks,
+        span_ps,
+        u_relative: 0.0,
+        readings: readings.len(),
+        time_base,
+        components,
+        stability: None,
+    };
+    rate.stability = Stability::of(readings, |half_ticks| rate.picoseconds(half_ticks));
+    let scatter = scatter(readings, half_tick_ps, period_ps, rate.stability);
+    rate.components.extend(scatter);
+    rate.u_relative = total(&rate.components) / span_ps as f64;
+    Some(rate)
+}
+
+/// What the scatter and the wandering of the readings make the rate uncertain by, in picoseconds over the span.
+fn scatter(
+    readings: &[Reading],
+    half_tick_ps: f64,
+    period_ps: i128,
+    stability: Option<Stability>,
+) -> Vec<Component> {
+    // Pairing allows no edge to be further away than this.
+    let most = period_ps as f64 / 2.0;
+    let outermost = endpoint_choice_ps(readings, half_tick_ps).min(most);
+    if let (Some(stability), Some(first), Some(last)) = (stability, readings.first(), readings.last()) {
+        let wander = stability.u_relative() * (last.time_ps - first.time_ps) as f64;
+        let mut parts = vec![Component::expanded("stability", wander)];
+        parts.extend((outermost > wander).then(|| Component::expanded("outermost edges", outermost)));
+        return parts;
+    }
+    vec![match jitter_ps(readings, half_tick_ps) {
+        None => Component::bound("edge jitter (not measured: half a period)", most),
         Some(sd) => {
             let t = student_975(readings.len() as f64 - 2.0);
-            let jitter = (t * sd * std::f64::consts::SQRT_2).max(endpoint_choice_ps(readings, half_tick_ps));
-            Component::expanded("edge jitter", jitter.min(period_ps as f64 / 2.0))
+            let jitter = (t * sd * std::f64::consts::SQRT_2).max(outermost);
+            Component::expanded("edge jitter", jitter.min(most))
         }
-    });
-    let u_relative = total(&components) / span_ps as f64;
-    Some(CounterRate { half_ticks, span_ps, u_relative, readings: readings.len(), time_base, components })
+    }]
 }
 
 /// Standard deviation of single edges in picoseconds, from how far each lies off the line through its two neighbours:
@@ -165,6 +248,8 @@ mod tests {
     fn readings(count: i128, half_ticks_per_s: i128, jitter_half_ticks: &[i128]) -> Vec<Reading> {
         (0..count)
             .map(|index| Reading {
+                edge: index as u32,
+                burst: Burst::Edges,
                 half_ticks: index * half_ticks_per_s
                     + jitter_half_ticks[index as usize % jitter_half_ticks.len()],
                 half_width: 0,
@@ -176,7 +261,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_the_endpoints_difference_over_the_span() {
-        let rate = measure(&readings(4, 25_000_000, &[0]), "nominal", PS_PER_S).unwrap();
+        let rate = measure(&readings(4, 25_000_000, &[0]), "nominal", PS_PER_S, 1).unwrap();
         assert_eq!(rate.hertz().to_string(), "12500000.000000");
         assert!((rate.ratio(Hertz(12_500_000)) - 1.0).abs() < 1e-12);
         assert_eq!(rate.refusal(Hertz(12_500_000)), None);
@@ -186,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_rate_off_by_sixteen_is_refused_with_its_ratio() {
-        let rate = measure(&readings(4, 1_562_500, &[0]), "nominal", PS_PER_S).unwrap();
+        let rate = measure(&readings(4, 1_562_500, &[0]), "nominal", PS_PER_S, 1).unwrap();
         let message = rate.refusal(Hertz(12_500_000)).unwrap();
         assert!(message.contains("ratio 0.062500"), "{message}");
         assert!(message.contains("781250.000000 Hz"), "{message}");
@@ -194,18 +279,18 @@ mod tests {
 
     #[test]
     fn two_edges_cannot_tell_their_jitter_but_a_factor_of_sixteen_is_refused_all_the_same() {
-        let good = measure(&readings(2, 25_000_000, &[0, 25_000]), "nominal", PS_PER_S).unwrap();
+        let good = measure(&readings(2, 25_000_000, &[0, 25_000]), "nominal", PS_PER_S, 1).unwrap();
         assert_eq!(good.refusal(Hertz(12_500_000)), None);
-        let bad = measure(&readings(2, 1_562_500, &[0]), "nominal", PS_PER_S).unwrap();
+        let bad = measure(&readings(2, 1_562_500, &[0]), "nominal", PS_PER_S, 1).unwrap();
         assert!(bad.refusal(Hertz(12_500_000)).is_some());
     }
 
     #[test]
     fn a_small_error_is_refused_only_when_it_is_certain() {
         // 150 ppm off: certain with quiet edges, uncertain with edges that scatter by a millisecond.
-        let quiet = measure(&readings(5, 25_003_750, &[0]), "nominal", PS_PER_S).unwrap();
+        let quiet = measure(&readings(5, 25_003_750, &[0]), "nominal", PS_PER_S, 1).unwrap();
         assert!(quiet.refusal(Hertz(12_500_000)).is_some());
-        let noisy = measure(&readings(5, 25_003_750, &[0, 25_000]), "nominal", PS_PER_S).unwrap();
+        let noisy = measure(&readings(5, 25_003_750, &[0, 25_000]), "nominal", PS_PER_S, 1).unwrap();
         assert_eq!(noisy.refusal(Hertz(12_500_000)), None);
     }
 
@@ -214,15 +299,15 @@ mod tests {
         let mut late = readings(120, 25_000_000, &[0, 100, 50]);
         // 2 ms, a hundred times what the others scatter by.
         late[0].half_ticks += 50_000;
-        let rate = measure(&late, "nominal", PS_PER_S).unwrap();
+        let rate = measure(&late, "nominal", PS_PER_S, 1).unwrap();
         let off = (rate.ratio(Hertz(12_500_000)) - 1.0).abs();
         assert!(off > 1e-5 && off <= rate.u_relative, "{off} {}", rate.u_relative);
     }
 
     #[test]
     fn a_counter_that_stands_still_or_runs_backwards_has_no_rate() {
-        assert_eq!(measure(&readings(3, 0, &[0]), "nominal", PS_PER_S), None);
-        assert_eq!(measure(&readings(3, -25_000_000, &[0]), "nominal", PS_PER_S), None);
-        assert_eq!(measure(&readings(1, 25_000_000, &[0]), "nominal", PS_PER_S), None);
+        assert_eq!(measure(&readings(3, 0, &[0]), "nominal", PS_PER_S, 1), None);
+        assert_eq!(measure(&readings(3, -25_000_000, &[0]), "nominal", PS_PER_S, 1), None);
+        assert_eq!(measure(&readings(1, 25_000_000, &[0]), "nominal", PS_PER_S, 1), None);
     }
 }
