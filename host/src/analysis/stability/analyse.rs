@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::taus::{averaging_time_s, fewest_points};
 use super::{
-    Deviation, Estimate, Prepared, Row, StabilityError, Taus, allan, estimates, identify, interval, outliers,
-    taus,
+    Deviation, Estimate, Prepared, Row, StabilityError, Taus, allan, estimates, gapless_points, identify,
+    interval, outliers, taus,
 };
 use crate::series::Series;
 
@@ -176,7 +176,8 @@ impl<'a> Whole<'a> {
         let has_interval = !matches!(deviation, Deviation::Mtie | Deviation::Tierms);
         let alpha = has_interval.then(|| self.alpha(deviation, m)).flatten();
         let interval = alpha.and_then(|alpha| {
-            let (m, points) = (m as u64, self.present as u64);
+            let m = m as u64;
+            let points = gapless_points(deviation, m, estimate.n).unwrap_or(self.present as u64);
             interval::around((deviation, estimate), alpha, m, points, self.options.confidence)
         });
         let tau_s = averaging_time_s(deviation, m, self.phase.tau0_s());

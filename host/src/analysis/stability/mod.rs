@@ -38,7 +38,7 @@ mod total;
 mod totals_tests;
 
 pub use self::analyse::{Finding, LeftOut, Options, Report, analyse};
-pub use self::edf::edf;
+pub use self::edf::{edf, gapless_points};
 pub use self::error::StabilityError;
 pub use self::interval::chi_squared;
 pub use self::noise::identify;

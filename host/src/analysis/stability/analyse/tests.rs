@@ -1,5 +1,6 @@
 //! What a whole analysis answers, and what it refuses.
 
+use super::super::simulated::{self, Normal};
 use super::*;
 use crate::series::Phase;
 
@@ -123,5 +124,54 @@ fn the_noise_of_a_row_is_what_is_identified_for_its_deviation() {
                 assert_eq!(row.alpha, identify(&phase, row.m as usize, row.deviation), "{row:?}");
             }
         }
+    }
+}
+
+#[test]
+fn without_gaps_the_terms_say_how_many_points_there_are() {
+    for len in [50, 199, 200] {
+        let series = series(noise(len));
+        for row in analyse(&series, &Options::default()).expect("a report").rows {
+            let whole = interval::chi_squared(
+                row.deviation,
+                row.alpha.unwrap_or(0),
+                row.m,
+                len as u64,
+                0.683,
+                row.estimate.value,
+            );
+            assert!(row.interval.is_none() || row.interval == whole, "{row:?}, {whole:?}");
+        }
+    }
+}
+
+#[test]
+fn intervals_hold_the_truth_beside_gaps_as_often_as_they_say() {
+    // White frequency noise of variance 1: the Allan and the Hadamard variance are 1 / m; the modified one at m = 1 too.
+    let deviations =
+        vec![Deviation::Adev, Deviation::Oadev, Deviation::Mdev, Deviation::Hdev, Deviation::Ohdev];
+    let options = Options { deviations, alpha: Some(0), ..Options::default() };
+    let mut normal = Normal(31);
+    let mut counts: BTreeMap<(Deviation, u64), [u32; 2]> = BTreeMap::new();
+    for _ in 0..400 {
+        let mut series = simulated::phase(0, 300, &mut normal);
+        let Phase::Seconds(values) = &mut series.phase else { unreachable!("simulated in seconds") };
+        // Three of every five are there.
+        values.iter_mut().enumerate().filter(|(i, _)| i % 5 > 2).for_each(|(_, value)| *value = f64::NAN);
+        for row in analyse(&series, &options).expect("a report").rows {
+            if row.estimate.n < 10 || row.deviation == Deviation::Mdev && row.m > 1 {
+                continue;
+            }
+            let truth = (row.m as f64).powf(-0.5);
+            let (low, high) = row.interval.expect("an interval");
+            let [held, all] = counts.entry((row.deviation, row.m)).or_default();
+            *held += u32::from(low <= truth && truth <= high);
+            *all += 1;
+        }
+    }
+    assert!(counts.len() >= 6, "{counts:?}");
+    for (which, [held, all]) in counts {
+        let share = f64::from(held) / f64::from(all);
+        assert!(share > 0.62, "{which:?}: {share} of {all}");
     }
 }
