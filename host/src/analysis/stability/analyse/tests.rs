@@ -83,9 +83,12 @@ fn a_gap_leaves_out_the_deviations_that_need_every_point() {
 
 #[test]
 fn nothing_but_gaps_says_so() {
-    let report = analyse(&series(vec![f64::NAN; 50]), &Options::default()).expect("a report");
-    assert!(report.rows.is_empty());
-    assert!(report.left_out.iter().any(|one| one.reason == "every term touches a missing point"));
+    let error = analyse(&series(vec![f64::NAN; 50]), &Options::default()).expect_err("nothing");
+    assert_eq!(
+        error.to_string(),
+        "adev, oadev, mdev, tdev, hdev, ohdev: every term touches a missing point; totdev: it is not defined where points \
+         are missing; mtie, tierms: every term touches a missing point"
+    );
 }
 
 #[test]
@@ -174,4 +177,44 @@ fn intervals_hold_the_truth_beside_gaps_as_often_as_they_say() {
         let share = f64::from(held) / f64::from(all);
         assert!(share > 0.62, "{which:?}: {share} of {all}");
     }
+}
+
+#[test]
+fn a_straight_line_has_no_noise_and_no_interval() {
+    let lines = [1e-9, 1.1e-9, 1.234_567e-7, 0.0, 3.7].into_iter();
+    for (slope, len) in lines.flat_map(|slope| [(slope, 20), (slope, 200), (slope, 5000)]) {
+        for start in [0.0, 0.123, -1e5] {
+            let values = (0..len).map(|i| start + f64::from(i) * slope).collect();
+            let report = analyse(&series(values), &Options::default()).expect("a report");
+            for row in &report.rows {
+                assert_eq!((row.alpha, row.interval), (None, None), "{slope} {len} {start}: {row:?}");
+            }
+            let told =
+                |finding: &Finding| matches!(finding, Finding::NoInterval { why: NoInterval::NoNoise, .. });
+            assert!(report.findings.iter().any(told), "{:?}", report.findings);
+        }
+    }
+}
+
+#[test]
+fn rows_without_an_interval_say_why() {
+    let mut values = noise(400);
+    values[100] = f64::NAN;
+    let options = Options { deviations: vec![Deviation::Oadev, Deviation::Mtie], ..Options::default() };
+    let found = analyse(&series(values), &options).expect("a report").findings;
+    let expected = [
+        Finding::NoInterval { why: NoInterval::FewPoints, factors: vec![128] },
+        Finding::NoInterval { why: NoInterval::FewBesideGaps, factors: vec![16, 32, 64] },
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_deviation_that_no_clock_has_is_noticed() {
+    let large = |scale: f64| {
+        let values = noise(100).into_iter().map(|value| value * scale).collect();
+        let found = analyse(&series(values), &Options::default()).expect("a report").findings;
+        found.iter().any(|finding| matches!(finding, Finding::Large { .. }))
+    };
+    assert!(large(1e9) && !large(1.0));
 }
