@@ -270,6 +270,9 @@ impl Body {
             }
             None => None,
         };
+        if let Some(Told { tau0, coarse: Some(digit), .. }) = told {
+            return Err(SeriesError::CoarseTags { tau0_s: in_seconds(tau0), digit_s: in_seconds(digit) });
+        }
         self.sources.check()?;
         let evidence = self.evidence.clone();
         let left_out = self.count.left_out.clone();
