@@ -7,8 +7,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::terminal::{pairs, plain};
-use crate::analysis::stability::{Finding, Report, Row};
+use crate::analysis::stability::{Finding, NoInterval, Report, Row};
 use crate::series::{Input, Tau0From};
+
+/// More averaging factors than this are not written out.
+const MOST_LISTED: usize = 12;
 
 /// What was asked for, as far as the answer shows it.
 #[derive(Clone, Debug)]
@@ -171,6 +174,28 @@ fn told(finding: &Finding) -> String {
             five(*largest),
             first + 1
         ),
+        Finding::Large { value } => format!(
+            "the deviation at tau0 is {}, more than any clock's: are the values in another unit? --unit",
+            five(*value)
+        ),
+        Finding::NoInterval { why, factors } => match why {
+            NoInterval::FewPoints | NoInterval::FewBesideGaps => {
+                format!("noise not identified at m = {}: {}; --alpha N gives it", listed(factors), why.text())
+            }
+            NoInterval::NoNoise | NoInterval::NoFreedom => {
+                format!("no interval at m = {}: {}", listed(factors), why.text())
+            }
+        },
+    }
+}
+
+/// A rising list of numbers, shortened where it is long.
+fn listed(factors: &[u64]) -> String {
+    match factors {
+        [first, .., last] if factors.len() > MOST_LISTED => {
+            format!("{first} to {last} ({} of them)", factors.len())
+        }
+        _ => factors.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -230,6 +255,10 @@ fn finding(finding: &Finding) -> Value {
     match finding {
         Finding::Outliers { count, first, largest } => {
             json!({"finding": "outliers", "count": count, "first": first, "largest": largest})
+        }
+        Finding::Large { value } => json!({"finding": "large", "value": value, "try": "--unit"}),
+        Finding::NoInterval { why, factors } => {
+            json!({"finding": "no interval", "m": factors, "reason": why.text()})
         }
     }
 }

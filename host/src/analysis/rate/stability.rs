@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::{Reading, student_975};
 
-use crate::analysis::stability::{Deviation, Estimate, Prepared, edf, estimate};
+use crate::analysis::stability::{Deviation, Estimate, Prepared, edf, estimate, gapless_points};
 use crate::series::{MISSING_PS, Phase, Series};
 
 /// Fewest equivalent degrees of freedom of a deviation that is believed.
@@ -130,10 +130,10 @@ impl<'a> Deviations<'a> {
         within.into_iter().rev().take_while(|m| *m >= LEAST_FACTOR).find(enough)
     }
 
-    /// Terms that gaps took away are as good as points that are not there.
     fn freedom(&self, alpha: i32, m: usize) -> f64 {
-        let terms = estimate(Deviation::Oadev, self.phase, m).map_or(0, |one| one.n);
-        edf(Deviation::Oadev, alpha, m as u64, terms + 2 * m as u64).unwrap_or(0.0)
+        let (terms, m) = (estimate(Deviation::Oadev, self.phase, m).map_or(0, |one| one.n), m as u64);
+        let points = gapless_points(Deviation::Oadev, m, terms);
+        points.and_then(|points| edf(Deviation::Oadev, alpha, m, points)).unwrap_or(0.0)
     }
 
     /// White phase noise at an averaging factor, as far as there is no other at the shortest.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::taus::{averaging_time_s, fewest_points};
 use super::{
-    Deviation, Estimate, Prepared, Row, StabilityError, Taus, allan, estimates, identify, interval, outliers,
-    taus,
+    Deviation, Estimate, Prepared, Row, StabilityError, Taus, allan, estimates, gapless_points, identify,
+    interval, noise, outliers, taus,
 };
 use crate::series::Series;
 
@@ -49,6 +49,44 @@ pub enum Finding {
         /// The largest distance from the median, in scaled median absolute deviations.
         largest: f64,
     },
+    /// The deviation at tau0 is no clock's.
+    Large {
+        /// Its value.
+        value: f64,
+    },
+    /// Rows without an interval, MTIE and TIErms aside.
+    NoInterval {
+        /// Why.
+        why: NoInterval,
+        /// The averaging factors of these rows, rising.
+        factors: Vec<u64>,
+    },
+}
+
+/// Why a row has no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoInterval {
+    /// Fewer than five points at that distance: their noise is not identified.
+    FewPoints,
+    /// Points are missing, and there are fewer than 30 at that distance: their noise is not identified.
+    FewBesideGaps,
+    /// The deviation is 0, or nothing but rounding.
+    NoNoise,
+    /// No degrees of freedom are known for that noise.
+    NoFreedom,
+}
+
+impl NoInterval {
+    /// As the report says it.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::FewPoints => "fewer than 5 averaged points",
+            Self::FewBesideGaps => "fewer than 30 averaged points beside gaps",
+            Self::NoNoise => "a straight line but for rounding",
+            Self::NoFreedom => "no degrees of freedom are known there",
+        }
+    }
 }
 
 /// What a series comes to.
@@ -67,6 +105,9 @@ pub struct Report {
     /// Distance of two points, in seconds.
     pub tau0_s: f64,
 }
+
+/// A clock's Allan deviation at tau0 stays below.
+const LARGE: f64 = 1e-2;
 
 /// Terms that are computed at most for all averaging times of one deviation: minutes of work.
 const MOST_TERMS: f64 = 1e12;
@@ -97,10 +138,16 @@ pub fn analyse(series: &Series, options: &Options) -> Result<Report, StabilityEr
             Err(reason) => left_out.push(LeftOut { deviation, reason }),
         }
     }
+    if rows.is_empty() {
+        return Err(StabilityError::Nothing { left_out });
+    }
+    let mut findings: Vec<Finding> = outliers::find(&phase).into_iter().collect();
+    findings.extend(large(&rows));
+    findings.extend(whole.without.into_iter().map(|(why, factors)| Finding::NoInterval { why, factors }));
     Ok(Report {
         rows,
         left_out,
-        findings: outliers::find(&phase).into_iter().collect(),
+        findings,
         points: phase.len(),
         missing: phase.len() - whole.present,
         tau0_s: phase.tau0_s(),
@@ -117,12 +164,21 @@ struct Whole<'a> {
     known: BTreeMap<Deviation, Vec<Option<Estimate>>>,
     /// Identified noise by averaging factor, as the Hadamard family has it.
     noise: BTreeMap<usize, Option<i32>>,
+    /// Averaging factors of rows without an interval.
+    without: BTreeMap<NoInterval, Vec<u64>>,
 }
 
 impl<'a> Whole<'a> {
     fn new(phase: &'a Prepared<'a>, options: &'a Options) -> Self {
         let present = phase.present().iter().map(ExactSizeIterator::len).sum();
-        Self { phase, options, present, known: BTreeMap::new(), noise: BTreeMap::new() }
+        Self {
+            phase,
+            options,
+            present,
+            known: BTreeMap::new(),
+            noise: BTreeMap::new(),
+            without: BTreeMap::new(),
+        }
     }
 
     /// All rows of a deviation, or why there are none.
@@ -174,13 +230,35 @@ impl<'a> Whole<'a> {
     /// A line of the answer.
     fn row(&mut self, deviation: Deviation, m: usize, estimate: Estimate) -> Row {
         let has_interval = !matches!(deviation, Deviation::Mtie | Deviation::Tierms);
-        let alpha = has_interval.then(|| self.alpha(deviation, m)).flatten();
+        let noisy = has_interval && estimate.value > 0.0;
+        let alpha = noisy.then(|| self.alpha(deviation, m)).flatten();
         let interval = alpha.and_then(|alpha| {
-            let (m, points) = (m as u64, self.present as u64);
+            let m = m as u64;
+            let points = gapless_points(deviation, m, estimate.n).unwrap_or(self.present as u64);
             interval::around((deviation, estimate), alpha, m, points, self.options.confidence)
         });
+        if has_interval && interval.is_none() {
+            let why = self.why_not(deviation, m, alpha);
+            let factors = self.without.entry(why).or_default();
+            if let Err(place) = factors.binary_search(&(m as u64)) {
+                factors.insert(place, m as u64);
+            }
+        }
         let tau_s = averaging_time_s(deviation, m, self.phase.tau0_s());
         Row { deviation, m: m as u64, tau_s, estimate, alpha, interval }
+    }
+
+    /// Why a row has no interval.
+    fn why_not(&self, deviation: Deviation, m: usize, alpha: Option<i32>) -> NoInterval {
+        if alpha.is_some() {
+            return NoInterval::NoFreedom;
+        }
+        let points = self.phase.len().div_ceil(noise_factor(deviation, m));
+        match () {
+            () if points < noise::RATIO_LEAST => NoInterval::FewPoints,
+            () if points < noise::LAG1_LEAST && self.phase.has_gaps() => NoInterval::FewBesideGaps,
+            () => NoInterval::NoNoise,
+        }
     }
 
     /// The noise there, as given or as identified.
@@ -188,12 +266,24 @@ impl<'a> Whole<'a> {
         if self.options.alpha.is_some() {
             return self.options.alpha;
         }
-        let m = if deviation == Deviation::Theo1 { m * 3 / 4 } else { m };
+        let m = noise_factor(deviation, m);
         let identified = self.noise.entry(m).or_insert_with(|| identify(self.phase, m, Deviation::Ohdev));
         // The same sums go one difference further for the Hadamard family; for the others that is all random walk.
         let hadamard = matches!(deviation, Deviation::Hdev | Deviation::Ohdev | Deviation::Htotdev);
         identified.map(|alpha| if hadamard { alpha } else { alpha.max(-2) })
     }
+}
+
+/// The averaging factor at which the noise of a row is identified.
+const fn noise_factor(deviation: Deviation, m: usize) -> usize {
+    if matches!(deviation, Deviation::Theo1) { m * 3 / 4 } else { m }
+}
+
+/// A deviation at tau0 that no clock has, if there is one among the rows.
+fn large(rows: &[Row]) -> Option<Finding> {
+    let allan = |row: &&Row| matches!(row.deviation, Deviation::Oadev | Deviation::Adev | Deviation::Mdev);
+    let value = rows.iter().find(|row| row.m == 1 && allan(row))?.estimate.value;
+    (value > LARGE).then_some(Finding::Large { value })
 }
 
 /// Whether terms that touch a missing point can be left out. The total deviations and THEO1 need all points.

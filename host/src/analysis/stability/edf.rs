@@ -48,6 +48,21 @@ pub fn edf(deviation: Deviation, alpha: i32, m: u64, points: u64) -> Option<f64>
     (edf.is_finite() && edf > 0.0).then_some(edf)
 }
 
+/// How many points without a gap have `terms` terms at the averaging time of `m` points: what [`edf`] is asked with where
+/// points are missing, since terms that gaps took away are as good as points that are not there. Terms that lie apart say
+/// a little more than neighbours do, so the degrees of freedom are rather too few. None for what has no gaps.
+#[must_use]
+pub const fn gapless_points(deviation: Deviation, m: u64, terms: u64) -> Option<u64> {
+    match deviation {
+        Deviation::Adev => Some((terms + 1) * m + 1),
+        Deviation::Oadev => Some(terms + 2 * m),
+        Deviation::Mdev | Deviation::Tdev => Some((terms + 3 * m).saturating_sub(1)),
+        Deviation::Hdev => Some((terms + 2) * m + 1),
+        Deviation::Ohdev => Some(terms + 3 * m),
+        _ => None,
+    }
+}
+
 /// A variance of differences of order `d`, of phases that are averaged over tau / `filter`, `stride` of them within tau.
 #[derive(Clone, Copy)]
 struct Differences {

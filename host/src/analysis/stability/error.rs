@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use super::LeftOut;
+
 /// Why a series cannot be analysed.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum StabilityError {
@@ -14,6 +16,12 @@ pub enum StabilityError {
         needed: usize,
         /// The points that are there.
         points: usize,
+    },
+    /// Nothing of what was asked for can be said.
+    #[error("{}", told(.left_out))]
+    Nothing {
+        /// What was asked for, and why not.
+        left_out: Vec<LeftOut>,
     },
     /// tau0 is not a positive, finite number.
     #[error("the distance of two points must be a positive number of seconds, not {tau0_s}")]
@@ -49,4 +57,19 @@ pub enum StabilityError {
         /// What was given.
         confidence: f64,
     },
+}
+
+/// "oadev, mdev: it needs ...; totdev: it is not ...".
+fn told(left_out: &[LeftOut]) -> String {
+    let mut told = String::new();
+    for (index, one) in left_out.iter().enumerate() {
+        let same = left_out.get(index + 1).is_some_and(|next| next.reason == one.reason);
+        told += one.deviation.name();
+        match (same, index + 1 == left_out.len()) {
+            (true, _) => told += ", ",
+            (false, false) => told += &format!(": {}; ", one.reason),
+            (false, true) => told += &format!(": {}", one.reason),
+        }
+    }
+    told
 }

@@ -37,8 +37,8 @@ mod total;
 #[cfg(test)]
 mod totals_tests;
 
-pub use self::analyse::{Finding, LeftOut, Options, Report, analyse};
-pub use self::edf::edf;
+pub use self::analyse::{Finding, LeftOut, NoInterval, Options, Report, analyse};
+pub use self::edf::{edf, gapless_points};
 pub use self::error::StabilityError;
 pub use self::interval::chi_squared;
 pub use self::noise::identify;

@@ -12,10 +12,13 @@ use super::{Deviation, Prepared, View};
 use crate::series::MISSING_PS;
 
 /// The lag-1 autocorrelation wants so many points.
-const LAG1_LEAST: usize = 30;
+pub(super) const LAG1_LEAST: usize = 30;
 
 /// The ratio of variances wants so many.
-const RATIO_LEAST: usize = 5;
+pub(super) const RATIO_LEAST: usize = 5;
+
+/// A residual of this part of the largest phase is rounding.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Most differences taken: three for the Hadamard family, two for the others.
 const MOST: usize = 3;
@@ -49,6 +52,8 @@ pub fn identify(phase: &Prepared<'_>, m: usize, deviation: Deviation) -> Option<
 /// Sums over a decimated phase and its differences.
 struct Lag1 {
     orders: [Sums; MOST + 1],
+    /// What a residual may be by rounding alone.
+    rounding: f64,
 }
 
 /// Sums over one series.
@@ -87,14 +92,15 @@ impl Sums {
         self.products += products;
     }
 
-    /// The lag-1 autocorrelation; none where the values are all the same.
-    fn autocorrelation(&self) -> Option<f64> {
+    /// The lag-1 autocorrelation; none where the values are all the same but for `rounding` of each.
+    fn autocorrelation(&self, rounding: f64) -> Option<f64> {
         let mean = self.sum / self.values;
         let covariance = self.products - mean * self.ends + self.pairs * mean * mean;
         let variance = self.squares - self.values * mean * mean;
         // With nothing missing this is the plain ratio of the sums, which has one product less than squares.
         let share = (self.values - 1.0) / self.pairs;
-        (variance > 0.0 && self.pairs > 0.0).then(|| covariance / variance * share)
+        (variance > self.values * rounding * rounding && self.pairs > 0.0)
+            .then(|| covariance / variance * share)
     }
 }
 
@@ -167,18 +173,23 @@ impl<P: Point, F: Fn(P) -> bool + Copy> Work for Decimated<'_, P, F> {
         // Room for what the block before left: the differences of a block reach back into it.
         let mut values = [0.0; BLOCK + MOST + 1];
         let mut kept = 0;
+        let mut largest = self.origin.to_f64().abs();
         for from in (0..count).step_by(BLOCK) {
             let length = BLOCK.min(count - from);
             let block = &mut values[kept..kept + length];
             self.fill(from, block);
             for (k, value) in block.iter_mut().enumerate() {
+                // A missing one is NaN, and greater than nothing.
+                if value.abs() > largest {
+                    largest = value.abs();
+                }
                 *value -= parabola.at(from + k);
             }
             let end = kept + length;
             kept = add_runs(&mut orders, &values[..end], kept);
             values.copy_within(end - kept..end, 0);
         }
-        Some(Lag1 { orders })
+        Some(Lag1 { orders, rounding: ROUNDING * largest })
     }
 }
 
@@ -234,7 +245,7 @@ impl Lag1 {
     /// alpha, with at most `most` differences.
     fn alpha(&self, most: usize) -> Option<i32> {
         for (order, sums) in self.orders.iter().enumerate().take(most + 1) {
-            let r1 = sums.autocorrelation()?;
+            let r1 = sums.autocorrelation(self.rounding)?;
             let delta = r1 / (1.0 + r1);
             if delta < 0.25 || order == most {
                 return Some(2 - 2 * order as i32 - (2.0 * delta).round() as i32);
@@ -324,7 +335,9 @@ fn by_ratio(phase: &Prepared<'_>, m: usize) -> Option<i32> {
     let variance = (0..points - 1).map(|k| (frequency(k) - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let allan = (0..points - 2).map(|k| (frequency(k + 1) - frequency(k)).powi(2)).sum::<f64>()
         / (2.0 * (count - 1.0));
-    if allan <= 0.0 {
+    let origin = if let View::Seconds(values) = phase.view() { values[0].abs() } else { 0.0 };
+    let largest = (0..points).map(|k| phase.at(k * m).abs()).fold(origin, f64::max);
+    if allan <= (ROUNDING * largest).powi(2) {
         return None;
     }
     // B1 of random walk, flicker and white frequency noise, and of phase noise.
@@ -386,7 +399,7 @@ mod tests {
                 decimated.iter().enumerate().map(|(k, value)| value - parabola.at(k)).collect();
             assert!(values.iter().sum::<f64>().abs() < 1e-6, "the parabola takes the mean off");
             for sums in &lag1.orders {
-                let (ours, expected) = (sums.autocorrelation().unwrap(), plainly(&values));
+                let (ours, expected) = (sums.autocorrelation(0.0).unwrap(), plainly(&values));
                 assert!((ours - expected).abs() < 1e-9, "m = {m}: {ours} and {expected}");
                 values = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
             }

@@ -211,7 +211,8 @@ impl Body {
             _ => Strictness::Tags,
         };
         let tau0 = self.options.tau0.map(|tau0| tau0.0);
-        let grid = self.grid.get_or_insert_with(|| Grid::new(strictness, tau0));
+        let most = self.options.most_points;
+        let grid = self.grid.get_or_insert_with(|| Grid::new(strictness, tau0, most));
         let (lenient, left_out) = (self.options.lenient, &mut self.count.left_out);
         let reading = Reading { line, at, tag, value };
         grid.take(reading, &mut self.points, &mut |line, trouble| forgive(lenient, left_out, line, trouble))
@@ -269,6 +270,9 @@ impl Body {
             }
             None => None,
         };
+        if let Some(Told { tau0, coarse: Some(digit), .. }) = told {
+            return Err(SeriesError::CoarseTags { tau0_s: in_seconds(tau0), digit_s: in_seconds(digit) });
+        }
         self.sources.check()?;
         let evidence = self.evidence.clone();
         let left_out = self.count.left_out.clone();

@@ -79,6 +79,17 @@ pub enum SeriesError {
         "its time tags may be seconds or modified Julian days: say which with --tags seconds or --tags days"
     )]
     AmbiguousTags,
+    /// tau0 cannot be told from the tags.
+    #[error(
+        "its time tags are too coarse to tell the distance of two points: they count {digit_s} s, and lie {tau0_s} s or a \
+         little more apart; give --tau0"
+    )]
+    CoarseTags {
+        /// The commonest distance.
+        tau0_s: String,
+        /// One of the last digit.
+        digit_s: String,
+    },
     /// The kind of file has no frequencies.
     #[error("{kind} holds no frequencies: leave --type frequency out")]
     NoFrequency {

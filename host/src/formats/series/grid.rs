@@ -12,6 +12,10 @@ use crate::units::PS_PER_S;
 
 /// Tags from which tau0 is taken.
 const LOOKED_AT: usize = 65_536;
+/// A tau0 of fewer last digits of the tags may be another one that was rounded.
+const FEWEST_DIGITS: i128 = 4;
+/// So many distances of more than tau0, evenly spread, are no gaps.
+const LEAST_JUMPS: usize = 3;
 /// The largest gap that is filled with missing points: more is another recording.
 const GAP_MAX: i128 = 10_000_000;
 
@@ -49,6 +53,8 @@ pub(super) struct Told {
     pub(super) gaps: u64,
     /// The line after the first gap.
     pub(super) first_gap: u64,
+    /// One of the tags' last digit, where that is too coarse to tell tau0 by.
+    pub(super) coarse: Option<i128>,
     /// From the first to the last tag, in picoseconds, and in tau0.
     pub(super) span: (i128, i128),
 }
@@ -58,6 +64,8 @@ pub(super) struct Told {
 pub(super) struct Grid {
     strictness: Strictness,
     given: Option<i128>,
+    /// The largest gap in points.
+    widest_gap: i128,
     waiting: Vec<Reading>,
     started: Option<Started>,
 }
@@ -70,11 +78,15 @@ struct Started {
     /// Where the last point's tag is expected.
     expected: i128,
     index: i128,
+    /// The grid is given and stays where it is; tags are rounded to it.
+    rounds: bool,
 }
 
 impl Grid {
-    pub(super) const fn new(strictness: Strictness, tau0: Option<i128>) -> Self {
-        Self { strictness, given: tau0, waiting: Vec::new(), started: None }
+    /// `most_points` is what a series may have.
+    pub(super) fn new(strictness: Strictness, tau0: Option<i128>, most_points: usize) -> Self {
+        let widest_gap = i128::try_from(most_points).unwrap_or(GAP_MAX).min(GAP_MAX);
+        Self { strictness, given: tau0, widest_gap, waiting: Vec::new(), started: None }
     }
 
     /// Takes a reading. Those that could not be placed are handed to `refuse`, with their line.
@@ -117,13 +129,23 @@ impl Grid {
         let tau0 =
             self.given.or_else(|| commonest(&waiting, self.strictness, resolution)).unwrap_or(0).max(1);
         let quarter = tau0 / 4;
+        // Whole digits of a given grid that is hardly wider than they are: each tag is rounded to its nearest point.
+        let rounds = self.strictness == Strictness::Tags
+            && self.given.is_some()
+            && (resolution..FEWEST_DIGITS * resolution).contains(&tau0);
+        let coarse = (self.strictness == Strictness::Tags
+            && self.given.is_none()
+            && is_coarse(&waiting, tau0, resolution))
+        .then_some(resolution);
         let tolerance = match self.strictness {
+            Strictness::Tags if rounds => (resolution / 2 + tau0 / 100).min(tau0 / 2),
             Strictness::Tags => (tau0 / 100 + 2 * resolution).min(quarter),
             Strictness::Nominal | Strictness::Polls => quarter,
         };
-        let told = Told { tau0, tolerance, ..Told::default() };
+        let told = Told { tau0, tolerance, coarse, ..Told::default() };
         let at = first.tag.at;
-        self.started = Some(Started { told, first: at, last: at, expected: at, index: 0 });
+        let expected = if rounds { nearest_on_grid(&waiting, tau0) } else { at };
+        self.started = Some(Started { told, first: at, last: at, expected, index: 0, rounds });
         points.push(first.value.unwrap_or(Value { picoseconds: Some(0), seconds: 0.0 }));
         for reading in &waiting[1..] {
             self.place(*reading, points).or_else(|trouble| refuse(reading.line, trouble))?;
@@ -153,7 +175,7 @@ impl Grid {
             );
             return Err(Trouble::new(reading.at, Class::Irregular, what));
         }
-        if steps > GAP_MAX {
+        if steps > self.widest_gap {
             let what = format!(
                 "{} s after the point before it: {} points of {} s would be missing; split the file there",
                 in_seconds(since),
@@ -171,7 +193,7 @@ impl Grid {
             started.told.gaps += 1;
             started.told.missing += missing;
         }
-        started.expected += steps * tau0 + off / 4;
+        started.expected += steps * tau0 + if started.rounds { 0 } else { off / 4 };
         started.last = at;
         started.index += steps;
         let value =
@@ -217,6 +239,50 @@ fn commonest(readings: &[Reading], strictness: Strictness, resolution: i128) -> 
     Some(rounded(mean, allowed))
 }
 
+/// Whether the tags may as well be those of a longer tau0 without gaps, rounded to their last digit. Days that are hardly
+/// a digit apart are always: nobody takes 0.864 s.
+fn is_coarse(readings: &[Reading], tau0: i128, resolution: i128) -> bool {
+    if tau0 >= FEWEST_DIGITS * resolution {
+        return false;
+    }
+    let tags: Vec<i128> = readings.iter().map(|reading| reading.tag.at).collect();
+    let jumps = tags.windows(2).filter(|pair| pair[1] - pair[0] > tau0).count();
+    let (Some(first), Some(last)) = (tags.first(), tags.last()) else { return false };
+    let steps = (tags.len() - 1).max(1) as f64;
+    if resolution % (86_400) == 0 {
+        return jumps > 0;
+    }
+    if jumps < LEAST_JUMPS {
+        return false;
+    }
+    // A line through the tags that no tag is further from than rounding takes it: slopes that the ends allow are tried.
+    let (mean, digit) = ((last - first) as f64 / steps, resolution as f64);
+    (-8..=8).any(|eighths| {
+        let slope = mean + f64::from(eighths) / 8.0 * digit / steps;
+        let off = |(k, tag): (usize, &i128)| (tag - first) as f64 - k as f64 * slope;
+        let (least, most) = tags
+            .iter()
+            .enumerate()
+            .map(off)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), off| (least.min(off), most.max(off)));
+        most - least < 1.2 * digit
+    })
+}
+
+/// The point of a grid that the first tag stands for, such that no tag lies further from its point than need be: opposite
+/// to the widest gap between the tags' places within tau0.
+fn nearest_on_grid(readings: &[Reading], tau0: i128) -> i128 {
+    let Some(first) = readings.first() else { return 0 };
+    let mut places: Vec<i128> =
+        readings.iter().map(|reading| (reading.tag.at - first.tag.at).rem_euclid(tau0)).collect();
+    places.sort_unstable();
+    let around = places.first().map(|least| least + tau0);
+    let after = places.iter().copied().skip(1).chain(around);
+    let widest = places.iter().zip(after).max_by_key(|(from, to)| to - *from);
+    let middle = widest.map_or(0, |(from, to)| (from + to) / 2 + tau0 / 2).rem_euclid(tau0);
+    first.tag.at + if 2 * middle > tau0 { middle - tau0 } else { middle }
+}
+
 /// The number with the fewest digits within `allowed` of `value`.
 fn rounded(value: i128, allowed: i128) -> i128 {
     let mut unit = 1_i128;
@@ -258,7 +324,7 @@ mod tests {
         resolution: i128,
         given: Option<i128>,
     ) -> (Told, Vec<i64>, Refused) {
-        let mut grid = Grid::new(strictness, given);
+        let mut grid = Grid::new(strictness, given, 200_000_000);
         let mut points = Points::new(false);
         let mut refused = Refused::new();
         let mut refuse = |line, trouble: Trouble| {
@@ -343,6 +409,39 @@ mod tests {
         let tags = [0, 1, 2, 3].map(|second| second * PS_PER_S);
         let (told, values, _) = placed(&tags, Strictness::Tags, PS_PER_S, Some(PS_PER_S / 2));
         assert_eq!((told.missing, values.len()), (3, 7));
+    }
+
+    #[test]
+    fn tags_too_coarse_for_their_distance_are_no_other_distance() {
+        // Modified Julian dates with 5 decimals of a point a second, and whole seconds of a point each 1.1 s.
+        for (unit, tau0, from) in [
+            (864 * MS, PS_PER_S, 59_000 * 86_400 * PS_PER_S),
+            (864 * MS, PS_PER_S, 123_456 * MS),
+            (PS_PER_S, 1100 * MS, 0),
+            (PS_PER_S, 1100 * MS, 730 * MS),
+        ] {
+            let unit = if unit == 864 * MS { 86_400 * PS_PER_S / 100_000 } else { unit };
+            let tags: Vec<i128> =
+                (0..300).map(|index| (from + index * tau0 + unit / 2).div_euclid(unit) * unit).collect();
+            assert_eq!(placed(&tags, Strictness::Tags, unit, None).0.coarse, Some(unit));
+            let (told, values, refused) = placed(&tags, Strictness::Tags, unit, Some(tau0));
+            assert_eq!((told.tau0, told.missing, told.coarse, values.len()), (tau0, 0, None, 300));
+            assert_eq!(refused, []);
+            let mut gaps = tags;
+            gaps.drain(100..120);
+            let (told, values, refused) = placed(&gaps, Strictness::Tags, unit, Some(tau0));
+            assert_eq!((told.missing, values.len(), refused.len()), (20, 300, 0));
+        }
+    }
+
+    #[test]
+    fn gaps_in_whole_seconds_are_gaps() {
+        let tags: Vec<i128> = (0..300)
+            .filter(|index| ![17, 40, 41, 200, 222, 223, 290].contains(index))
+            .map(|second| second * PS_PER_S)
+            .collect();
+        let told = placed(&tags, Strictness::Tags, PS_PER_S, None).0;
+        assert_eq!((told.tau0, told.missing, told.coarse), (PS_PER_S, 7, None));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a whole analysis answers, and what it refuses.
 
+use super::super::simulated::{self, Normal};
 use super::*;
 use crate::series::Phase;
 
@@ -82,9 +83,12 @@ fn a_gap_leaves_out_the_deviations_that_need_every_point() {
 
 #[test]
 fn nothing_but_gaps_says_so() {
-    let report = analyse(&series(vec![f64::NAN; 50]), &Options::default()).expect("a report");
-    assert!(report.rows.is_empty());
-    assert!(report.left_out.iter().any(|one| one.reason == "every term touches a missing point"));
+    let error = analyse(&series(vec![f64::NAN; 50]), &Options::default()).expect_err("nothing");
+    assert_eq!(
+        error.to_string(),
+        "adev, oadev, mdev, tdev, hdev, ohdev: every term touches a missing point; totdev: it is not defined where points \
+         are missing; mtie, tierms: every term touches a missing point"
+    );
 }
 
 #[test]
@@ -124,4 +128,93 @@ fn the_noise_of_a_row_is_what_is_identified_for_its_deviation() {
             }
         }
     }
+}
+
+#[test]
+fn without_gaps_the_terms_say_how_many_points_there_are() {
+    for len in [50, 199, 200] {
+        let series = series(noise(len));
+        for row in analyse(&series, &Options::default()).expect("a report").rows {
+            let whole = interval::chi_squared(
+                row.deviation,
+                row.alpha.unwrap_or(0),
+                row.m,
+                len as u64,
+                0.683,
+                row.estimate.value,
+            );
+            assert!(row.interval.is_none() || row.interval == whole, "{row:?}, {whole:?}");
+        }
+    }
+}
+
+#[test]
+fn intervals_hold_the_truth_beside_gaps_as_often_as_they_say() {
+    // White frequency noise of variance 1: the Allan and the Hadamard variance are 1 / m; the modified one at m = 1 too.
+    let deviations =
+        vec![Deviation::Adev, Deviation::Oadev, Deviation::Mdev, Deviation::Hdev, Deviation::Ohdev];
+    let options = Options { deviations, alpha: Some(0), ..Options::default() };
+    let mut normal = Normal(31);
+    let mut counts: BTreeMap<(Deviation, u64), [u32; 2]> = BTreeMap::new();
+    for _ in 0..400 {
+        let mut series = simulated::phase(0, 300, &mut normal);
+        let Phase::Seconds(values) = &mut series.phase else { unreachable!("simulated in seconds") };
+        // Three of every five are there.
+        values.iter_mut().enumerate().filter(|(i, _)| i % 5 > 2).for_each(|(_, value)| *value = f64::NAN);
+        for row in analyse(&series, &options).expect("a report").rows {
+            if row.estimate.n < 10 || row.deviation == Deviation::Mdev && row.m > 1 {
+                continue;
+            }
+            let truth = (row.m as f64).powf(-0.5);
+            let (low, high) = row.interval.expect("an interval");
+            let [held, all] = counts.entry((row.deviation, row.m)).or_default();
+            *held += u32::from(low <= truth && truth <= high);
+            *all += 1;
+        }
+    }
+    assert!(counts.len() >= 6, "{counts:?}");
+    for (which, [held, all]) in counts {
+        let share = f64::from(held) / f64::from(all);
+        assert!(share > 0.62, "{which:?}: {share} of {all}");
+    }
+}
+
+#[test]
+fn a_straight_line_has_no_noise_and_no_interval() {
+    let lines = [1e-9, 1.1e-9, 1.234_567e-7, 0.0, 3.7].into_iter();
+    for (slope, len) in lines.flat_map(|slope| [(slope, 20), (slope, 200), (slope, 5000)]) {
+        for start in [0.0, 0.123, -1e5] {
+            let values = (0..len).map(|i| start + f64::from(i) * slope).collect();
+            let report = analyse(&series(values), &Options::default()).expect("a report");
+            for row in &report.rows {
+                assert_eq!((row.alpha, row.interval), (None, None), "{slope} {len} {start}: {row:?}");
+            }
+            let told =
+                |finding: &Finding| matches!(finding, Finding::NoInterval { why: NoInterval::NoNoise, .. });
+            assert!(report.findings.iter().any(told), "{:?}", report.findings);
+        }
+    }
+}
+
+#[test]
+fn rows_without_an_interval_say_why() {
+    let mut values = noise(400);
+    values[100] = f64::NAN;
+    let options = Options { deviations: vec![Deviation::Oadev, Deviation::Mtie], ..Options::default() };
+    let found = analyse(&series(values), &options).expect("a report").findings;
+    let expected = [
+        Finding::NoInterval { why: NoInterval::FewPoints, factors: vec![128] },
+        Finding::NoInterval { why: NoInterval::FewBesideGaps, factors: vec![16, 32, 64] },
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_deviation_that_no_clock_has_is_noticed() {
+    let large = |scale: f64| {
+        let values = noise(100).into_iter().map(|value| value * scale).collect();
+        let found = analyse(&series(values), &Options::default()).expect("a report").findings;
+        found.iter().any(|finding| matches!(finding, Finding::Large { .. }))
+    };
+    assert!(large(1e9) && !large(1.0));
 }
