@@ -2,18 +2,21 @@
 //!
 //! CSV: `name,value`, and a unit where a header line names that column. Markdown: the same between bars. Lines that
 //! begin with `#` are comments. A value is a number with a decimal point, and may have its unit behind a space. What
-//! could be a decimal comma is refused, never guessed at.
+//! could be a decimal comma is refused, never guessed at; so is a number in place of a name, as in a series of readings.
 
 use std::collections::BTreeSet;
 
 use thiserror::Error;
+
+/// The largest figure: beyond it not every digit that is printed would be one of the value.
+pub const LARGEST: f64 = 1e15;
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFigure {
     /// Its name.
     pub name: String,
-    /// Its value, a finite number.
+    /// Its value, [`LARGEST`] at most.
     pub value: f64,
     /// Its unit; empty if none is given.
     pub unit: String,
@@ -140,14 +143,25 @@ fn figure(cells: &[String], columns: Columns) -> Result<NamedFigure, String> {
     if name.is_empty() {
         return Err("the name is empty".to_owned());
     }
+    if name.parse::<f64>().is_ok() {
+        return Err(format!(
+            "`{name}` (column {}) is a number where a name belongs; `ppsrig stability` reads series",
+            columns.name + 1
+        ));
+    }
     let (number, behind) = value.split_once(' ').unwrap_or((value, ""));
     let unit = columns.unit.map_or(behind, |unit| &cells[unit]).trim().to_owned();
     let plain = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
     let parsed = number.parse::<f64>().ok().filter(|value| plain && value.is_finite());
     match parsed {
+        Some(value) if value.abs() > LARGEST => Err(format!(
+            "`{value:e}` (column {}) is too large; the largest is {LARGEST:e}",
+            columns.value + 1
+        )),
         Some(value) => Ok(NamedFigure { name: name.clone(), value, unit }),
         None => Err(format!(
-            "`{value}` is no number; decimals are written with a point, thousands are not separated"
+            "`{value}` is no number (column {}); decimals are written with a point, thousands are not separated",
+            columns.value + 1
         )),
     }
 }

@@ -12,6 +12,7 @@ pub mod holm;
 pub mod order;
 pub mod outlook;
 pub mod row;
+pub mod same;
 pub mod sides;
 #[cfg(test)]
 mod simulation;
@@ -22,6 +23,9 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 pub mod trial;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use self::group::{Group, Session};
 use self::row::Row;
@@ -48,9 +52,11 @@ pub const ALPHA: f64 = 0.01;
 pub struct Source {
     /// The folder or file, with its selector.
     pub name: String,
+    /// The folder or file itself.
+    pub path: PathBuf,
     /// What it is: a bundle, a CSV file, a table.
     pub kind: &'static str,
-    /// SHA-256 of what was recorded.
+    /// SHA-256 of the files; empty where they can be read only once.
     pub fingerprint: String,
     /// Whether the board is emulated, where that is known.
     pub emulated: Option<bool>,
@@ -58,6 +64,14 @@ pub struct Source {
     pub provenance: Vec<(&'static str, String)>,
     /// What has to be said of it.
     pub remarks: Vec<String>,
+}
+
+impl Source {
+    /// Whether both are the same files.
+    #[must_use]
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        !self.fingerprint.is_empty() && self.fingerprint == other.fingerprint
+    }
 }
 
 /// One side of a comparison.
@@ -100,7 +114,7 @@ pub enum Verdict {
     NotResolvable,
     /// A phase check failed, or too few edges were paired.
     Invalid,
-    /// There is nothing to judge by: a figure without spread, or an emulated board that ran live.
+    /// There is nothing to judge by: a figure without spread, an emulated board that ran live, or a session on both sides.
     NoVerdict,
 }
 
@@ -175,13 +189,16 @@ pub fn compare(base: &Side, new: &Side, options: &Options) -> Comparison {
     let mut trials = Vec::new();
     let (mut warnings, mut left_out) = (warnings(base, new), left_out);
     let mut unpaired = false;
-    for (base, new) in pairs {
-        let trial = Trial::new(base, new, options);
+    let one_source = are_one(base, new);
+    for (of_base, of_new) in pairs {
+        let one_build = one_source && of_base.key.variant == of_new.key.variant;
+        let trial = Trial::new(of_base, of_new, options, one_build);
         unpaired |= trial.has_sessions() && !trial.is_paired();
         warnings.extend(trial.warnings());
         trials.extend(trial.rows(&mut left_out));
     }
-    warnings.dedup();
+    let mut told = BTreeSet::new();
+    warnings.retain(|warning| told.insert(warning.clone()));
     Comparison {
         alpha: options.alpha,
         rows: row::judged(trials, options.alpha),
@@ -191,13 +208,17 @@ pub fn compare(base: &Side, new: &Side, options: &Options) -> Comparison {
     }
 }
 
+/// Whether a source is on both sides.
+fn are_one(base: &Side, new: &Side) -> bool {
+    base.sources.iter().any(|one| new.sources.iter().any(|other| one.is_copy_of(other)))
+}
+
 /// What of the sources makes a comparison doubtful.
 fn warnings(base: &Side, new: &Side) -> Vec<String> {
     let mut warnings = Vec::new();
     for one in &base.sources {
         let picks_differ = base.picked != new.picked;
-        for other in new.sources.iter().filter(|other| other.fingerprint == one.fingerprint && !picks_differ)
-        {
+        for other in new.sources.iter().filter(|other| one.is_copy_of(other) && !picks_differ) {
             warnings.push(format!("{} and {} are the same recording", one.name, other.name));
         }
     }

@@ -52,7 +52,7 @@ pub struct Row {
     pub new: Figure,
     /// New less base; none where the units differ.
     pub change: Option<f64>,
-    /// New over base; none where the units differ, or of a base of 0.
+    /// New over base; none where the units or the signs differ, or where a figure is 0 or smaller than its U.
     pub ratio: Option<f64>,
     /// Interval of the change, for a tail that of the ratio, at `level`.
     pub interval: Option<(f64, f64)>,
@@ -78,7 +78,7 @@ impl Row {
     /// Whether margin, interval and what could be found are factors.
     #[must_use]
     pub fn is_tail(&self) -> bool {
-        self.metric == "tail_count"
+        self.metric == "tail_share"
     }
 
     /// Whether it is sampled: what is counted exactly has no spread.

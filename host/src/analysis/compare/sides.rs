@@ -36,12 +36,34 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side) -> Matched<'a> {
                 matched.left_out.push(format!("{}: not compared: {}", group.key, differences.join(", ")));
             }
             None if group.beside_tables_only || is_nothing(group) => {}
-            None => matched.left_out.push(format!("{}: only in the base", group.key)),
+            None => matched.left_out.push(alone(group, "the base", new, across)),
         }
     }
     let only_new = new.groups.iter().zip(told).filter(|(_, told)| !told);
-    matched.left_out.extend(only_new.map(|(group, _)| format!("{}: only in the new side", group.key)));
+    matched.left_out.extend(only_new.map(|(group, _)| alone(group, "the new side", base, across)));
     matched
+}
+
+/// That only one side has it; where the other has something else of the same build under other conditions, what and which.
+fn alone(group: &Group, place: &str, others: &Side, across: bool) -> String {
+    let (key, is_of) = (&group.key, group.key.measurement.is_some());
+    let kin = others.groups.iter().find(|other| {
+        is_of
+            && !other.beside_tables_only
+            && !is_nothing(other)
+            && other.key.measurement == key.measurement
+            && (across || other.key.variant == key.variant)
+            && other.key.quantity != key.quantity
+            && !key.differences(&other.key).is_empty()
+    });
+    match kin {
+        None => format!("{key}: only in {place}"),
+        Some(other) => {
+            let (metric, differences) = (other.key.quantity.metric(), key.differences(&other.key).join(", "));
+            let both = format!("{} and {metric} are not compared", key.quantity.metric());
+            format!("{key}: only in {place}; the other side has {metric}: {both} ({differences})")
+        }
+    }
 }
 
 /// Violations that there were none of need no word.

@@ -171,3 +171,32 @@ fn the_last_session_without_neighbour_is_left_out_and_told() {
     assert_eq!((row.base.sessions, row.change), (3, Some(1.0)));
     assert!(found.warnings[0].contains("the last session has no neighbour"), "{:?}", found.warnings);
 }
+
+#[test]
+fn a_side_without_spread_is_told_from_one_with_few_sessions() {
+    let alone = Group::new(key(), Values::Alone { value: 45.0, sessions: 5, n: 500 });
+    let found = compare(&side("a", vec![alone]), &plain("b", &about(45.0)), &DEFAULT);
+    assert_eq!(found.rows[0].verdict, Verdict::NotResolvable);
+    assert_eq!(found.rows[0].reason, "the spread between the sessions of a side is not known");
+    assert_eq!(found.left_out, ["tail of path indirect realtime mean: single values are not known"]);
+}
+
+#[test]
+fn a_warning_is_said_once() {
+    let source =
+        |name: &str| Source { name: name.to_owned(), fingerprint: "f".to_owned(), ..Source::default() };
+    let base = Side { sources: ["x", "y", "x"].map(source).to_vec(), ..plain("a", &about(45.0)) };
+    let new = Side { sources: vec![source("z")], ..plain("b", &about(45.0)) };
+    let warnings = compare(&base, &new, &DEFAULT).warnings;
+    assert_eq!(warnings[..2], ["x and z are the same recording", "y and z are the same recording"]);
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
+}
+
+#[test]
+fn a_mean_below_its_uncertainty_has_no_ratio() {
+    let of = |mean: f64| Group { uncertainty: Some(50.0), ..group(key(), sessions(&about(mean))) };
+    let ratio =
+        |base, new| compare(&side("a", vec![of(base)]), &side("b", vec![of(new)]), &DEFAULT).rows[0].ratio;
+    assert_eq!((ratio(45.0, 90.0), ratio(90.0, 45.0), ratio(-90.0, 90.0)), (None, None, None));
+    assert_eq!(ratio(60.0, 90.0), Some(1.5));
+}

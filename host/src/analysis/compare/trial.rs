@@ -2,9 +2,10 @@
 //! tested.
 
 use super::difference::{Difference, Moments};
-use super::group::{Group, Quantity, Session, Values};
+use super::group::{Group, Quantity, Session, Singles, Values};
 use super::order::{Pairs, pairs};
 use super::row::{Figure, Pending, Row, verdict};
+use super::same::shared;
 use super::tail::{Counts, Threshold};
 use super::{Options, SESSIONS, Verdict, shared_seeds};
 
@@ -25,15 +26,19 @@ pub struct Trial {
     /// Sessions that took turns; by numbers of the groups above.
     pairs: Option<Vec<(usize, usize)>>,
     left_over: bool,
+    /// Why the sides are not two: a session, or what was counted exactly, is on both.
+    one: Option<String>,
     options: Options,
 }
 
 impl Trial {
-    /// Of two groups that were matched. Of interleaved sessions only those with a neighbour are kept.
+    /// Of two groups that were matched. Of interleaved sessions only those with a neighbour are kept. `one_build`: both sides
+    /// have a source in common, and this is the same build of it.
     #[must_use]
-    pub fn new(base: &Group, new: &Group, options: &Options) -> Self {
+    pub fn new(base: &Group, new: &Group, options: &Options, one_build: bool) -> Self {
         let times = |group: &Group| group.sessions().iter().map(|one| one.when).collect::<Vec<_>>();
         let found = pairs(&times(base), &times(new));
+        let one = on_both(base, new, one_build);
         let (mut base, mut new) = (base.clone(), new.clone());
         let mut left_over = false;
         let list = found.map(|Pairs { list, left_over: left }| {
@@ -42,7 +47,7 @@ impl Trial {
             keep(&mut new, list.iter().map(|(_, new)| *new));
             (0..list.len()).map(|index| (index, index)).collect()
         });
-        Self { base, new, pairs: list, left_over, options: *options }
+        Self { base, new, pairs: list, left_over, one, options: *options }
     }
 
     /// Whether sessions are known one by one on both sides, and enough of them for a test.
@@ -65,6 +70,7 @@ impl Trial {
         let exact = key.conditions.clock.as_deref() == Some("exact");
         let seeds = shared_seeds(&key.to_string(), self.base.sessions(), self.new.sessions());
         let mut warnings: Vec<String> = seeds.filter(|_| !exact).into_iter().collect();
+        warnings.extend(self.one.iter().map(|why| format!("{key}: {why}")));
         if self.left_over {
             warnings.push(format!("{key}: the last session has no neighbour and is left out"));
         }
@@ -79,6 +85,9 @@ impl Trial {
                 && (pending.row.base.value, pending.row.new.value) == (0.0, 0.0)
         };
         let mut rows: Vec<Pending> = self.main().into_iter().filter(|row| !nothing(row)).collect();
+        for row in rows.iter().map(|pending| &pending.row).filter(|row| row.change.is_none()) {
+            left_out.push(format!("difference of {}: no factor is known for {}", row.key, row.unit));
+        }
         if self.base.key.quantity == Quantity::Mean && self.new.key.quantity == Quantity::Mean {
             match self.tail() {
                 Ok(row) => rows.push(row),
@@ -95,9 +104,22 @@ impl Trial {
             let sd = group.moments().map(|moments| moments.variance.sqrt());
             Some(Figure { value, sd, uncertainty: group.uncertainty, sessions, n })
         };
-        let (base, new) = (figure(&self.base)?, figure(&self.new)?);
-        let (unit, other) = (self.base.unit().to_owned(), self.new.unit().to_owned());
+        let (base, mut new) = (figure(&self.base)?, figure(&self.new)?);
+        let (unit, mut other) = (self.base.unit().to_owned(), self.new.unit().to_owned());
+        if let Some(scale) = time_scale(&other, &unit).filter(|_| other != unit) {
+            new = Figure {
+                value: new.value * scale,
+                sd: new.sd.map(|sd| sd * scale),
+                uncertainty: new.uncertainty.map(|u| u * scale),
+                ..new
+            };
+            other.clone_from(&unit);
+        }
         let same_unit = unit == other || unit.is_empty() || other.is_empty();
+        // Of what may as well be 0, or lies on the other side of it, nothing is a multiple.
+        let stands =
+            |figure: &Figure| figure.value != 0.0 && figure.value.abs() >= figure.uncertainty.unwrap_or(0.0);
+        let has_ratio = stands(&base) && stands(&new) && base.value.signum() == new.value.signum();
         let emulated = [&self.base, &self.new].map(|group| group.key.conditions.emulated);
         let across = self.base.key.measurement.is_some() && self.new.key.measurement.is_some();
         Some(Row {
@@ -116,7 +138,7 @@ impl Trial {
             base,
             new,
             change: same_unit.then_some(new.value - base.value),
-            ratio: (same_unit && base.value != 0.0).then(|| new.value / base.value),
+            ratio: (same_unit && has_ratio).then(|| new.value / base.value),
             interval: None,
             level: None,
             margin: None,
@@ -174,6 +196,12 @@ impl Trial {
     }
 
     fn tail(&self) -> Result<Pending, String> {
+        let unknown = |group: &Group| {
+            group.sessions().is_empty() || group.sessions().iter().any(|one| one.singles == Singles::Unknown)
+        };
+        if unknown(&self.base) || unknown(&self.new) {
+            return Err("single values are not known".to_owned());
+        }
         let threshold = Threshold::of(self.base.sessions()).ok_or("too few single values in the base")?;
         let of = |group: &Group| Counts::of(group.sessions(), threshold).filter(|one| one.all() > 0);
         let (base, new) = of(&self.base).zip(of(&self.new)).ok_or("single values are not known")?;
@@ -194,7 +222,7 @@ impl Trial {
             ..figure
         };
         (row.base, row.new) = (figure(&base, row.base), figure(&new, row.new));
-        row.metric = "tail_count";
+        row.metric = "tail_share";
         unit.clone_into(&mut row.unit);
         row.about = Some(threshold.told());
         row.change = Some(row.new.value - row.base.value);
@@ -208,13 +236,22 @@ impl Trial {
 
     /// A verdict that does not depend on the difference.
     fn fixed(&self, tested: bool) -> Option<(Verdict, String)> {
-        let few = || (Verdict::NotResolvable, "unknown until three sessions a side".to_owned());
-        self.doubt().or_else(|| (!tested).then(few))
+        let sessions = |group: &Group| group.figure().map_or(0, |(_, sessions, _)| sessions);
+        let few = sessions(&self.base).min(sessions(&self.new)) < SESSIONS;
+        let why = match &self.pairs {
+            _ if few && self.left_over => "unknown until three sessions a side have a neighbour",
+            _ if few => "unknown until three sessions a side",
+            _ => "the spread between the sessions of a side is not known",
+        };
+        self.doubt().or_else(|| (!tested).then(|| (Verdict::NotResolvable, why.to_owned())))
     }
 
     fn doubt(&self) -> Option<(Verdict, String)> {
         if let Some(why) = self.base.unjudged.or(self.new.unjudged) {
             return Some((Verdict::NoVerdict, why.to_owned()));
+        }
+        if let Some(why) = &self.one {
+            return Some((Verdict::NoVerdict, why.clone()));
         }
         let sides = [("base", &self.base), ("new", &self.new)];
         let doubts = sides.iter().flat_map(|(side, group)| group.doubts.iter().map(move |what| (side, what)));
@@ -225,6 +262,31 @@ impl Trial {
         };
         Some((Verdict::Invalid, format!("{side}: {what}{more}")))
     }
+}
+
+/// Why two groups are not two: what is compared with itself is neither better nor worse, and `equivalent` would be no news.
+fn on_both(base: &Group, new: &Group, one_build: bool) -> Option<String> {
+    match shared(base, new) {
+        0 => one_build.then(|| "the same recording is on both sides".to_owned()),
+        count => {
+            let all = base.figure().map_or(count, |(_, sessions, _)| sessions);
+            Some(format!("{count} of the base's {all} sessions are on the new side too"))
+        }
+    }
+}
+
+/// What a time in one unit has to be multiplied by, to be in another.
+fn time_scale(from: &str, to: &str) -> Option<f64> {
+    let power = |unit: &str| match unit {
+        "s" => Some(12),
+        "ms" => Some(9),
+        "us" | "µs" => Some(6),
+        "ns" => Some(3),
+        "ps" => Some(0),
+        _ => None,
+    };
+    let by: i32 = power(from)? - power(to)?;
+    Some(10f64.powi(by))
 }
 
 fn keep(group: &mut Group, indices: impl Iterator<Item = usize>) {

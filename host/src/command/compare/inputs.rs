@@ -1,5 +1,6 @@
 //! Reads the inputs of a comparison, whatever each is: a run bundle, a CSV file of one, a spool, or a plain table.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -9,8 +10,10 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::from_files::{of_edges, of_samples, of_summary, of_table};
+use crate::analysis::class::Class;
 use crate::analysis::compare::from_run::Run;
 use crate::analysis::compare::group::Group;
+use crate::analysis::compare::same::twins;
 use crate::analysis::compare::{Side, Source};
 use crate::analysis::verdict::Outcome;
 use crate::analysis::{Analysis, analyse, seconds};
@@ -29,6 +32,12 @@ const STDIN: &str = "-";
 const MOST_TABLE_BYTES: u64 = 1 << 20;
 /// Bytes in which a file says what it is: the header of the widest of ours has 300.
 const HEAD: u64 = 4096;
+
+/// Why a file of ours gives nothing, where nothing else is known.
+const EMPTY: &str = "no line of it has a measured value";
+/// What can be read.
+const KINDS: &str = "give one of: a run bundle's folder, its edges.csv, samples.csv, pairs.csv, pairs.spool or summary.csv, \
+                     or a plain table of figures, name,value in CSV or Markdown";
 
 /// How inputs are read.
 #[derive(Clone, Copy, Debug)]
@@ -52,16 +61,29 @@ pub(super) fn side(inputs: &[PathBuf], name: &str, how: How) -> anyhow::Result<S
         );
         let (source, mut groups) = read(&path, index, how)?;
         if let Some(picked) = &picked {
+            let held: BTreeSet<String> = groups.iter().map(|group| group.key.variant.clone()).collect();
             groups.retain(|group| group.key.variant == *picked);
-            ensure!(!groups.is_empty(), "{} holds nothing of {picked}", path.display());
+            let held = Vec::from_iter(held).join(", ");
+            ensure!(
+                !groups.is_empty() || held.is_empty(),
+                "{} holds nothing of {picked}; it holds {held}",
+                path.display()
+            );
         }
-        ensure!(!groups.is_empty(), "{} holds no session that could be compared", path.display());
-        if let Some(twin) = side.sources.iter().find(|other| other.fingerprint == source.fingerprint) {
+        if groups.is_empty() {
+            let why = if source.remarks.is_empty() { EMPTY.to_owned() } else { source.remarks.join("; ") };
+            bail!("{} holds no session that could be compared: {why}", path.display());
+        }
+        if let Some(twin) = side.sources.iter().find(|other| other.is_copy_of(&source)) {
             bail!("{} and {} are the same recording: its sessions would count twice", twin.name, source.name);
         }
         side.picked = picked;
         let name = input.display().to_string();
-        side.add(Source { name, ..source }, groups);
+        side.add(Source { name, path, ..source }, groups);
+    }
+    if let Some((one, other, session)) = twins(&side) {
+        let (one, other) = (&side.sources[one].name, &side.sources[other].name);
+        bail!("{one} and {other} hold the same recording: session {session} of the first would count twice");
     }
     Ok(side)
 }
@@ -118,17 +140,30 @@ fn read(path: &Path, index: usize, how: How) -> anyhow::Result<(Source, Vec<Grou
         source.remarks.push("summary.csv has no sessions one by one: no pairs, and no tail".to_owned());
         of_summary(&rows.rows)
     } else {
-        ensure!(
-            columns.len() <= 6,
-            "{} line 1: no file of ppsrig has these columns, and a table of figures has a name, a value and a unit",
-            path.display()
-        );
+        recognised(path, &line, columns.len())?;
         table(path, how, &mut source)?
     };
     let emulated = groups.iter().map(|group| group.key.conditions.emulated);
     source.emulated = emulated.flatten().reduce(|a, b| a || b);
     source.fingerprint = fingerprint(&[path.to_owned()])?;
     Ok((source, groups))
+}
+
+/// Refuses what is surely no table, by its name and its first line.
+fn recognised(path: &Path, line: &str, columns: usize) -> anyhow::Result<()> {
+    let line = line.trim();
+    let named = path
+        .extension()
+        .is_some_and(|name| ["json", "toml", "xml", "html", "log"].iter().any(|no| name == *no));
+    let path = path.display();
+    ensure!(!named && !line.starts_with(['{', '[', '<']), "{path}: not recognised; {KINDS}");
+    ensure!(
+        !line.contains(';') || line.contains([',', '|']) || line.starts_with('#'),
+        "{path} line 1 column {}: not recognised: fields are separated by a comma, not by `;`; {KINDS}",
+        line.chars().position(|c| c == ';').map_or(1, |at| at + 1)
+    );
+    ensure!(columns <= 6, "{path} line 1: no file of ppsrig has these columns; {KINDS}");
+    Ok(())
 }
 
 /// Whether what is read from it cannot be read again.
@@ -139,7 +174,7 @@ fn is_stream(path: &Path) -> bool {
 /// A pipe can be read only once, so it cannot be asked first what it is: it has to hold samples.
 fn read_stream(path: &Path, index: usize, how: How) -> anyhow::Result<(Source, Vec<Group>)> {
     let name = path.display().to_string();
-    let mut source = Source { fingerprint: format!("{name} {index}"), name, ..Source::default() };
+    let mut source = Source { name, ..Source::default() };
     let groups = samples(path, index, how, &mut source)?;
     source.emulated = groups.iter().filter_map(|group| group.key.conditions.emulated).reduce(|a, b| a || b);
     Ok((source, groups))
@@ -178,7 +213,12 @@ fn table(path: &Path, how: How, source: &mut Source) -> anyhow::Result<Vec<Group
         path.display()
     );
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let table = figure_table::parse(&bytes, how.lenient).with_context(|| path.display().to_string())?;
+    // What has no line of a table is called one by nobody.
+    let is_table = figure_table::parse(&bytes, true).is_ok();
+    let table = figure_table::parse(&bytes, how.lenient).with_context(|| match is_table {
+        true => path.display().to_string(),
+        false => format!("{}: not recognised; {KINDS}", path.display()),
+    })?;
     remark_lines(source, table.left_out.len() as u64);
     Ok(of_table(&table.figures))
 }
@@ -196,7 +236,10 @@ fn read_bundle(dir: &Path, index: usize) -> anyhow::Result<(Source, Vec<Group>)>
     let started = record.provenance.started_utc.parse::<Timestamp>().ok().map(Timestamp::as_nanosecond);
     let run = Run { record: &record, recording: &recording, analysis: &analysis, started, source: index };
     let mut remarks = Vec::new();
-    if analysis.verdict.outcome == Outcome::Failed {
+    let groups = run.groups();
+    if groups.is_empty() {
+        remarks = nothing_measured(&analysis);
+    } else if analysis.verdict.outcome == Outcome::Failed {
         remarks.extend(analysis.verdict.reasons.first().map(|why| format!("the run failed: {why}")));
     }
     let raw = dir.join(bundle::names::RAW);
@@ -207,13 +250,30 @@ fn read_bundle(dir: &Path, index: usize) -> anyhow::Result<(Source, Vec<Group>)>
     ];
     let source = Source {
         name: dir.display().to_string(),
+        path: dir.to_owned(),
         kind: "bundle",
         fingerprint: fingerprint(&recorded)?,
         emulated: Some(analysis.emulated),
         provenance: provenance(&record, &analysis),
         remarks,
     };
-    Ok((source, run.groups()))
+    Ok((source, groups))
+}
+
+/// Why a run gives nothing to compare.
+fn nothing_measured(analysis: &Analysis) -> Vec<String> {
+    let mut why = match analysis.verdict.outcome {
+        Outcome::Passed | Outcome::Unjudged => Vec::new(),
+        Outcome::Failed | Outcome::Invalid | Outcome::NotDone => analysis.verdict.reasons.clone(),
+    };
+    let Some(edge) = &analysis.edge else { return why };
+    let lost = Class::ALL.into_iter().filter(|class| *class != Class::Paired && class.on_commanded_side());
+    let counts = lost.map(|class| (edge.edges.commanded.count(class), class)).filter(|(count, _)| *count > 0);
+    why.extend(counts.map(|(count, class)| format!("{count} edges {class}")));
+    if edge.edges.commanded.count(Class::Paired) > 0 {
+        why.push("its edges have no tie (echo or bracket), so only their spread is known".to_owned());
+    }
+    why
 }
 
 fn provenance(record: &RunRecord, analysis: &Analysis) -> Vec<(&'static str, String)> {

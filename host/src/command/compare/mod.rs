@@ -15,9 +15,11 @@ use clap::ValueHint;
 use self::inputs::{How, side};
 use super::say;
 use super::trace::TRACE;
+use crate::analysis::compare::group::Group;
 use crate::analysis::compare::outlook::outlook;
 use crate::analysis::compare::row::Row;
 use crate::analysis::compare::{ALPHA, Options, Side, compare};
+use crate::formats::figure_table::LARGEST;
 use crate::report::compare as report;
 use crate::report::listing;
 use crate::stderr::tell;
@@ -45,7 +47,7 @@ Examples:
 
 Exit code: 0 better or equivalent, 1 worse, 2 it could not be done, 3 no verdict
 (not resolvable, invalid, figures without spread, an emulated board that ran
-live). Where several apply: 2, 1, 3, 0.")]
+live, a session that is on both sides). Where several apply: 2, 1, 3, 0.")]
 pub struct Args {
     /// What was before
     #[arg(value_name = "BASE", required = true, value_hint = ValueHint::AnyPath)]
@@ -54,7 +56,7 @@ pub struct Args {
     #[arg(long = "with", value_name = "NEW", num_args = 1.., value_hint = ValueHint::AnyPath)]
     new: Vec<PathBuf>,
     /// Margin of mean latencies in nanoseconds; without it the larger of 1 and the bound on the bias
-    #[arg(long, value_name = "NS", value_parser = margin)]
+    #[arg(long, value_name = "NS", value_parser = margin, allow_negative_numbers = true)]
     margin: Option<f64>,
     /// Probability of any false alarm among all metrics together
     #[arg(long, value_name = "P", default_value_t = ALPHA, value_parser = alpha)]
@@ -117,6 +119,10 @@ fn judged(args: &Args) -> anyhow::Result<(u8, String)> {
     let options = Options { alpha: args.alpha, margin_ns: args.margin };
     let base = side(&args.base, "base", how)?;
     if args.new.is_empty() {
+        let value = |group: &Group| group.figure().map_or(0.0, |(value, ..)| value);
+        if let Some(group) = base.groups.iter().find(|group| value(group).abs() > LARGEST) {
+            bail!("{}: its figure is too large to be printed; the largest is {LARGEST:e}", group.key);
+        }
         let holdings = outlook(&base.groups, options.alpha, options.margin_ns);
         let text = if args.json {
             report::json::holdings(&base, &holdings, options.alpha)
@@ -131,12 +137,13 @@ fn judged(args: &Args) -> anyhow::Result<(u8, String)> {
         let why = comparison.left_out.join("\n  ");
         bail!("nothing on both sides can be compared:\n  {why}");
     }
-    let finite =
-        |row: &Row| [row.base.value, row.new.value, row.change.unwrap_or(0.0)].iter().all(|v| v.is_finite());
-    if let Some(row) = comparison.rows.iter().find(|row| !finite(row)) {
-        bail!("{}: the figures are too large to be compared", row.key);
+    let printable = |row: &Row| {
+        [row.base.value, row.new.value, row.change.unwrap_or(0.0)].iter().all(|value| value.abs() <= LARGEST)
+    };
+    if let Some(row) = comparison.rows.iter().find(|row| !printable(row)) {
+        bail!("{}: the figures are too large to be compared; the largest is {LARGEST:e}", row.key);
     }
-    let traces = traces(&base, &new, args);
+    let traces = traces(&base, &new);
     let text = if args.json {
         report::json::comparison(&base, &new, &comparison, traces.as_deref())
     } else {
@@ -147,14 +154,10 @@ fn judged(args: &Args) -> anyhow::Result<(u8, String)> {
 
 /// The difference of the first bundles' instruction traces, of builds that were picked theirs alone; empty where they do
 /// the same, none where not both have one.
-fn traces(base: &Side, new: &Side, args: &Args) -> Option<String> {
-    let read = |side: &Side, inputs: &[PathBuf]| {
-        let bundle = side.sources.first().filter(|source| source.kind == "bundle")?;
-        let dir = match &side.picked {
-            Some(picked) => PathBuf::from(bundle.name.strip_suffix(&format!(":{picked}"))?),
-            None => inputs.first()?.clone(),
-        };
-        let file = dir.join(TRACE);
+fn traces(base: &Side, new: &Side) -> Option<String> {
+    let read = |side: &Side| {
+        let bundle = side.sources.iter().find(|source| source.kind == "bundle")?;
+        let file = bundle.path.join(TRACE);
         match std::fs::read_to_string(&file) {
             Ok(text) => Some((file, part(&text, side.picked.as_deref())?)),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -164,7 +167,7 @@ fn traces(base: &Side, new: &Side, args: &Args) -> Option<String> {
             }
         }
     };
-    let ((from, old), (to, text)) = (read(base, &args.base)?, read(new, &args.new)?);
+    let ((from, old), (to, text)) = (read(base)?, read(new)?);
     Some(listing::diff((&from.display().to_string(), &old), (&to.display().to_string(), &text)))
 }
 

@@ -166,7 +166,7 @@ fn builds_of_one_bundle_that_took_turns_are_pairs() {
     let warnings = object["warnings"].as_array().unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     let none = refused(&[&format!("{run}:coarse"), "--with", &run]);
-    assert!(none.contains("holds nothing of coarse"), "{none}");
+    assert!(none.contains("holds nothing of coarse; it holds indirect, inline"), "{none}");
     let unknown = refused(&[&format!("{run}:fast"), "--with", &run]);
     assert!(unknown.contains("nothing is called fast; give one of indirect"), "{unknown}");
 }
@@ -195,7 +195,7 @@ fn a_longer_tail_is_found_though_the_mean_is_not_worse() {
     let with = |every| Path_ { rare: Some((every, 400)), iterations: 40_000, ..real(24, 4) };
     let (base, new) = (bench.path(&with(400)), bench.path(&with(160)));
     let (exit, object) = json(&[&base, "--with", &new, "--margin", "5"]);
-    let tail = row(&object, "tail_count");
+    let tail = row(&object, "tail_share");
     assert_eq!(
         (exit, &tail["verdict"], &row(&object, "mean")["verdict"]),
         (1, &"worse".into(), &"equivalent".into())
@@ -295,14 +295,14 @@ fn edges_are_compared_by_mode_and_tie() {
         .collect();
     for key in [
         ("irq", "echo", "mean"),
-        ("irq", "echo", "tail_count"),
+        ("irq", "echo", "tail_share"),
         ("irq", "bracket", "mean"),
         ("poll", "echo", "mean"),
     ] {
         assert!(keys.contains(&key), "no {key:?} in {keys:?}");
     }
     assert!(rows.iter().all(|row| row["metric"] != "mean" || row["verdict"] == "equivalent"), "{object:#}");
-    let tail = row(&object, "tail_count")["counted"].as_str().unwrap();
+    let tail = row(&object, "tail_share")["counted"].as_str().unwrap();
     assert!(tail.starts_with("edges later than") && tail.ends_with("p90 of the base"), "{tail}");
     let slower = bench.edges(&Edges { period_ms: 100, ..edges(3) });
     let other = refused(&[&base, "--with", &slower]);
@@ -392,7 +392,20 @@ fn what_cannot_be_read_is_named() {
         ("comma.csv", "a,1\ninline,41,2\n", "line 2: 3 fields"),
         ("other.csv", "a,b,c,d,e,f,g\n1,2,3,4,5,6,7\n", "no file of ppsrig has these columns"),
         ("edges.csv", "session,latency_ns\n1,5.000\n", "no column `mode`"),
-        ("headed.csv", "session,mode,tie,latency_ns\n", "holds no session that could be compared"),
+        (
+            "headed.csv",
+            "session,mode,tie,latency_ns\n",
+            "holds no session that could be compared: no line of it has a measured value",
+        ),
+        ("summary.json", "{\"a\": 1}\n", "not recognised; give one of: a run bundle's folder"),
+        ("run.toml", "started = 1\n", "not recognised; give one of: a run bundle's folder"),
+        ("phase.txt", "# phase\n1.2e-9\n1.3e-9\n", "not recognised; give one of: a run bundle's folder"),
+        ("series.csv", "1,1.2e-9\n2,1.3e-9\n", "line 1: `1` (column 1) is a number where a name belongs"),
+        (
+            "excel.csv",
+            "name;value\na;1\n",
+            "line 1 column 5: not recognised: fields are separated by a comma",
+        ),
         (
             "torn.csv",
             "session,mode,tie,latency_ns\n1,irq,echo,5.000\n1,irq",
@@ -407,9 +420,12 @@ fn what_cannot_be_read_is_named() {
     assert!(nothing.contains("no such file or folder"), "{nothing}");
     let folder = refused(&[&text(bench.results.path()), "--with", &run]);
     assert!(folder.contains("no run bundle"), "{folder}");
-    let (huge, minus) =
-        (bench.file("huge.csv", "inline,1e308\n"), bench.file("minus.csv", "inline,-1e308\n"));
-    assert!(refused(&[&huge, "--with", &minus]).contains("too large to be compared"));
+    let huge = bench.file("huge.csv", "name,value\ninline,-1e308\n");
+    let said = refused(&[&huge]);
+    assert!(
+        said.contains("huge.csv: ") && said.contains("line 2: `-1e308` (column 2) is too large"),
+        "{said}"
+    );
     let torn = bench.file("lenient.csv", "session,mode,tie,latency_ns\n1,irq,echo,x\n1,irq,echo,5.000\n");
     let (exit, shown) = told(&[&torn, "--lenient"]);
     assert!(exit == 0 && shown.contains("lines with faults, left out: 1"), "{shown}");
@@ -445,6 +461,82 @@ fn recordings_that_are_the_same_or_not_whole_are_told() {
 }
 
 #[test]
+fn one_recording_is_known_in_whatever_form_it_comes() {
+    let bench = Bench::new();
+    let run = bench.path(&real(24, 3));
+    bench.replayed(&run);
+    let samples = format!("{run}/samples.csv");
+    let lines = fs::read_to_string(&samples).unwrap().replace('\n', "\r\n");
+    let other_ends = bench.file("crlf.csv", &lines);
+    let forms = [run.as_str(), &samples, &other_ends];
+    for (a, b) in [(0, 1), (0, 2), (1, 2), (2, 0)] {
+        let arguments = ["--counter-hz", "12500000", forms[a], "--with", forms[b]];
+        let (exit, object) = json(&arguments);
+        assert_eq!((exit, &object["verdict"]), (3, &"no-verdict".into()), "{arguments:?}");
+        let rows = object["rows"].as_array().unwrap();
+        assert!(rows.iter().all(|row| row["verdict"] == "no-verdict"), "{object:#}");
+        let said = "path indirect realtime mean: 3 of the base's 3 sessions are on the new side too";
+        assert!(object["warnings"].as_array().unwrap().contains(&said.into()), "{object:#}");
+        let twice = refused(&["--counter-hz", "12500000", forms[a], forms[b]]);
+        assert!(
+            twice.contains("hold the same recording: session 1 of the first would count twice"),
+            "{twice}"
+        );
+    }
+    // With itself, also what is counted exactly.
+    let exact = Path_ { counter_hz: 1_000_000_000, emulated: true, clock: Clock::Exact, ..real(24, 1) };
+    let (one, other) = (bench.path(&exact), bench.path(&exact));
+    assert_eq!(json(&[&one, "--with", &one]).1["verdict"], "no-verdict");
+    assert_eq!(json(&[&one, "--with", &other]).1["verdict"], "equivalent");
+    let live = bench.path(&Path_ { emulated: true, ..real(24, 1) });
+    let said = refused(&[&live, "--with", &one]);
+    let wanted = "only in the base; the other side has instructions: mean and instructions are not compared (clock live \
+                  against exact";
+    assert!(said.contains(wanted), "{said}");
+}
+
+#[test]
+fn units_of_time_are_converted_and_ratios_are_of_what_is_surely_not_nothing() {
+    let bench = Bench::new();
+    let of = |name: &str, value: &str| bench.file(name, &format!("name,value,unit\none,{value}\n"));
+    let (micro, nano) = (of("micro.csv", "1,us"), of("nano.csv", "1000,ns"));
+    let first = |a: &str, b: &str| json(&[a, "--with", b]).1["rows"][0].clone();
+    let same = first(&micro, &nano);
+    assert_eq!((&same["unit"], &same["change"], &same["ratio"]), (&"us".into(), &0.0.into(), &1.0.into()));
+    let minus = first(&nano, &of("minus.csv", "-900,ns"));
+    assert_eq!((&minus["change"], &minus["ratio"]), (&(-1900.0).into(), &Value::Null));
+    let (_, object) = json(&[&nano, "--with", &of("stamps.csv", "3,stamps")]);
+    assert_eq!(object["rows"][0]["change"], Value::Null);
+    assert_eq!(object["left_out"][0], "difference of one: no factor is known for ns against stamps");
+}
+
+#[test]
+fn a_run_that_measured_nothing_says_why() {
+    let bench = Bench::new();
+    let unlocked = bench.edges(&Edges { outage: 0..60, ..edges(1) });
+    let said = refused(&[&unlocked]);
+    assert!(
+        said.contains("holds no session that could be compared: ") && said.contains(" edges unlocked"),
+        "{said}"
+    );
+    let alone = Edges { echo: false, interval_counter: false, ..Edges::new(EdgeMode::Irq, 60, 50) };
+    let said = refused(&[&bench.edges(&alone)]);
+    assert!(said.contains("have no tie (echo or bracket)"), "{said}");
+}
+
+#[test]
+fn a_summary_without_single_values_is_told_for_what_it_is() {
+    let bench = Bench::new();
+    let (base, new) = (bench.edges(&edges(3)), bench.edges(&Edges { edges: 80, ..edges(3) }));
+    bench.replayed(&base);
+    let (_, object) = json(&[&format!("{base}/summary.csv"), "--with", &new]);
+    let told = object["left_out"].as_array().unwrap();
+    assert!(told.contains(&"tail of edge irq echo mean: single values are not known".into()), "{told:?}");
+    let itself = json(&[&format!("{base}/summary.csv"), "--with", &base]).1;
+    assert_eq!(row(&itself, "mean")["verdict"], "no-verdict", "{itself:#}");
+}
+
+#[test]
 fn traces_that_differ_are_shown_in_short() {
     let bench = Bench::new();
     let (old, new) = (bench.path(&real(24, 3)), bench.path(&real(24, 3)));
@@ -462,7 +554,13 @@ fn traces_that_differ_are_shown_in_short() {
     let (_, object) = json(&[&old, "--with", &new]);
     assert_eq!(object["trace_differs"], true);
     fs::write(PathBuf::from(&new).join("trace.txt"), trace(&["nop", "isb", "ret"])).unwrap();
-    assert!(told(&[&old, "--with", &new]).1.contains("trace: the same functions and instructions"));
+    let same = "trace: the same functions and instructions";
+    assert!(told(&[&old, "--with", &new]).1.contains(same));
+    // The first bundle has it, wherever it stands among the inputs.
+    let third = bench.path(&real(25, 3));
+    bench.replayed(&third);
+    let samples = format!("{third}/samples.csv");
+    assert!(told(&["--counter-hz", "12500000", &samples, &old, "--with", &new]).1.contains(same));
 }
 
 #[test]
@@ -490,6 +588,8 @@ fn levels_and_margins_that_mean_nothing_are_refused() {
     for value in ["-1", "inf", "NaN"] {
         assert!(!parse("--margin", value), "{value}");
     }
+    let said = Line::try_parse_from(["compare", "a", "--margin", "-1"]).err().map(|error| error.to_string());
+    assert!(said.as_ref().is_some_and(|said| said.contains("give nanoseconds, 0 or more")), "{said:?}");
     assert!(parse("--alpha", "0.05") && parse("--margin", "0"));
     assert!(Line::try_parse_from(["compare"]).is_err());
 }
