@@ -24,6 +24,8 @@ pub struct Asked {
     pub cut: bool,
     /// Confidence of the intervals.
     pub confidence: f64,
+    /// The unit that a file without one was read in, and whether it was asked for.
+    pub unit: Option<(&'static str, bool)>,
 }
 
 /// The table, and what has to be known to read it.
@@ -94,7 +96,12 @@ fn short(seconds: f64) -> String {
 }
 
 fn facts(asked: &Asked, input: &Input, found: &Report) -> Vec<(&'static str, String)> {
-    let what = input.what;
+    let unit = match asked.unit {
+        None => String::new(),
+        Some((unit, true)) => format!(" in {unit}"),
+        Some((unit, false)) => format!(" in {unit}, unless --unit says another"),
+    };
+    let what = format!("{}{unit}", input.what);
     let mut facts = vec![
         ("read as", format!("{} ({}): {what}", input.format, input.evidence)),
         ("tau0", tau0(input, found)),
@@ -270,6 +277,7 @@ fn about(asked: &Asked, input: &Input, found: &Report) -> Value {
     about.insert("cut".to_owned(), json!(asked.cut));
     about.insert("type".to_owned(), json!(if input.frequency { "frequency" } else { "phase" }));
     about.insert("confidence".to_owned(), json!(asked.confidence));
+    about.insert("unit".to_owned(), json!(asked.unit.map(|(unit, _)| unit)));
     about.insert("tau0_s".to_owned(), json!(found.tau0_s));
     about.insert("points".to_owned(), json!(found.points));
     about.insert("missing".to_owned(), json!(found.missing));

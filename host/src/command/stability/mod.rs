@@ -26,7 +26,8 @@ use crate::units::Picos;
 ///
 /// Whole picoseconds are computed exactly. With time tags, missing points are seen and terms that touch one are left out;
 /// without them nobody can see a gap, and the output says so. A tag may lie a hundredth of tau0 and two of its last digits
-/// off the grid; a quarter of tau0 where a daemon polls and where the tags themselves are the readings. A line that cannot be
+/// off the grid; a quarter of tau0 where a daemon polls and where the tags themselves are the readings. Tags too coarse to
+/// tell tau0 are refused until --tau0 says it; each then goes to the nearest point of the grid. A line that cannot be
 /// read ends it with line and column.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "\
@@ -56,7 +57,7 @@ pub struct Args {
     #[arg(long = "type", value_name = "TYPE", value_enum, default_value_t = Quantity::Phase)]
     quantity: Quantity,
     /// Distance of two points in seconds; without it the commonest distance of the time tags, or 1
-    #[arg(long, value_name = "S", value_parser = parse_tau0)]
+    #[arg(long, value_name = "S", value_parser = parse_tau0, allow_negative_numbers = true)]
     tau0: Option<Picos>,
     /// Deviations, with commas between, or all; without it the first nine
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -113,6 +114,17 @@ enum Unit {
 }
 
 impl Unit {
+    /// As it is written.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::S => "s",
+            Self::Ms => "ms",
+            Self::Us => "us",
+            Self::Ns => "ns",
+            Self::Ps => "ps",
+        }
+    }
+
     /// As a power of ten of seconds.
     const fn scale(self) -> i32 {
         match self {
@@ -136,8 +148,8 @@ impl Args {
         let frequency = self.quantity == Quantity::Frequency;
         ensure!(
             !frequency || self.unit == Unit::S,
-            "--unit {:?}: frequency is a fraction and has no unit; leave --unit out",
-            self.unit
+            "--unit {}: frequency is a fraction and has no unit; leave --unit out",
+            self.unit.name()
         );
         Ok(ReadOptions {
             kind: self.format,
@@ -212,7 +224,10 @@ fn answer(args: &Args) -> anyhow::Result<String> {
     let found =
         stability::analyse(&read.series, &asked).with_context(|| format!("{name} gives no deviation"))?;
     progress.clear();
-    let what = report::Asked { file: name, gzip: read.gzip, cut: read.cut, confidence: asked.confidence };
+    let unit = (read.input.format == Kind::Columns.name() && !read.input.frequency)
+        .then(|| (args.unit.name(), args.unit != Unit::S));
+    let what =
+        report::Asked { file: name, gzip: read.gzip, cut: read.cut, confidence: asked.confidence, unit };
     Ok(if args.json {
         report::json(&what, &read.input, &found)
     } else {
