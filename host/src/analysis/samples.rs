@@ -1,7 +1,7 @@
 //! Samples read from a file, as exact histograms: one session by variant and clock, in 32 batches.
 //!
 //! How many pairs a session has is known only at its end, and its batches are equal parts in order. So its differences are
-//! kept on a [`Tape`], one byte each, until the session ends; a session too long for that is folded into short pieces as
+//! kept on a `Tape`, one byte each, until the session ends; a session too long for that is folded into short pieces as
 //! it comes, and its batches differ by one piece at most. Statistics are those of `path`: `histogram` and `estimate`.
 
 mod tape;
