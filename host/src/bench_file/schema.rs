@@ -24,6 +24,8 @@ const WIDTH_MS: RangeInclusive<i64> = 1..=999;
 /// Output levels: what the instruments can do into a high impedance.
 const MILLIVOLTS: RangeInclusive<i64> = -20_000..=20_000;
 const LEAST_SWING_MV: i32 = 100;
+/// No generator that is known here goes from -10 V to more than 10 V.
+const MOST_SWING_MV: i32 = 20_000;
 /// Edges are labelled by the arrival of their records, which a larger offset would move to another second.
 const TRAIN_OFFSET_NS: RangeInclusive<i64> = 0..=10_000_000;
 /// Up to a day: nobody waits longer for a receiver to settle.
@@ -156,12 +158,7 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
     });
     let low_mv = section.optional("low-mv", |value| {
         only(GeneratorDriver::has_levels, levels)?;
-        let low = integer::<i32>(MILLIVOLTS)(value)?;
-        let high = high_mv.as_ref().map_or(super::default_high(), |high| high.value);
-        if low + LEAST_SWING_MV > high {
-            return Err(format!("{low} mV are not {LEAST_SWING_MV} mV below `high-mv`, which is {high} mV"));
-        }
-        Ok(low)
+        integer::<i32>(MILLIVOLTS)(value)
     });
     let offset_ns = section.optional("offset-ns", |value| {
         only(
@@ -172,8 +169,9 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
     });
     let is_serial = |kind| kind == GeneratorDriver::SerialLine;
     let signals: Vec<_> = SerialSignal::ALL.iter().map(|signal| (signal.name(), *signal)).collect();
-    let signal = if kind.is_some_and(is_serial) {
-        Some(section.required("signal", "rts, dtr, txd-break or txd-byte", name(&signals))?)
+    let needs_signal = kind.is_some_and(is_serial);
+    let signal = if needs_signal {
+        section.required("signal", "rts, dtr, txd-break or txd-byte", name(&signals))
     } else {
         section
             .optional("signal", |_| only(is_serial, "is no line of a serial adapter").and(Err(String::new())))
@@ -182,6 +180,10 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
         only(is_serial, "is no line of a serial adapter")?;
         name(&[("low", Level::Low), ("high", Level::High)])(value)
     });
+    if needs_signal && signal.is_none() {
+        return None;
+    }
+    check_swing(section, high_mv.as_ref(), low_mv.as_ref());
     Some(Generator {
         driver: driver?.value,
         port: port?,
@@ -197,6 +199,20 @@ fn generator(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) 
         signal: signal.map(|found| found.value),
         asserted: asserted.map(|found| found.value),
     })
+}
+
+/// Both levels, each as given or by default.
+fn check_swing(section: &mut Section<'_, '_>, high: Option<&Found<i32>>, low: Option<&Found<i32>>) {
+    let Some(line) = low.or(high).map(|found| found.line) else { return };
+    let high = high.map_or(super::default_high(), |high| high.value);
+    let low = low.map_or(0, |low| low.value);
+    let swing = high - low;
+    if !(LEAST_SWING_MV..=MOST_SWING_MV).contains(&swing) {
+        let what = format!(
+            "`high-mv` = {high} and `low-mv` = {low} are {swing} mV apart; give {LEAST_SWING_MV} to {MOST_SWING_MV}"
+        );
+        section.report(line, &what);
+    }
 }
 
 fn reference(section: &mut Section<'_, '_>, place: &Place<'_>, ties: &mut Ties) -> Option<Reference> {
@@ -242,32 +258,30 @@ fn interval_counter(
     let port = port(section, "port", "interval-counter", place, ties);
     let (line, dtr) = line_and_dtr(section, ("line", "dtr"), port.as_deref());
     let baud = section.optional("baud", integer(BAUD));
-    let driver = driver?.value;
-    ties.marks_by_reference = driver == IntervalCounterDriver::TimTm2;
+    let kind = driver.as_ref().map(|driver| driver.value);
+    ties.marks_by_reference = kind == Some(IntervalCounterDriver::TimTm2);
     // What one reading of another instrument is worth depends on its inputs' noise: nobody but its owner can say.
-    let uncertainty_ps = match driver {
-        IntervalCounterDriver::Ticc => section
+    let uncertainty_ps = match kind {
+        None | Some(IntervalCounterDriver::Ticc) => section
             .optional("uncertainty-ps", integer(UNCERTAINTY_PS))
-            .map_or(super::default_ticc_uncertainty(), |found| found.value),
-        _ => {
-            section
-                .required(
-                    "uncertainty-ps",
-                    "the expanded uncertainty (k = 2) of one reading in picoseconds",
-                    integer(UNCERTAINTY_PS),
-                )?
-                .value
-        }
+            .map_or(Some(super::default_ticc_uncertainty()), |found| Some(found.value)),
+        Some(_) => section
+            .required(
+                "uncertainty-ps",
+                "the expanded uncertainty (k = 2) of one reading in picoseconds",
+                integer(UNCERTAINTY_PS),
+            )
+            .map(|found| found.value),
     };
     let states_half_width = section.optional("states-half-width", flag);
     let channels = section.optional("channels", letters);
     Some(IntervalCounter {
-        driver,
+        driver: driver?.value,
         port: port?,
         baud: baud.map_or(super::default_baud(), |found| found.value),
         line,
         dtr,
-        uncertainty_ps,
+        uncertainty_ps: uncertainty_ps?,
         channels: channels.map_or(super::default_channels(), |found| found.value),
         states_half_width: or_default(states_half_width),
     })

@@ -149,6 +149,11 @@ impl<'s, 't> Section<'s, 't> {
         Some((value.into_inner(), line))
     }
 
+    /// Something that two keys together are wrong about.
+    pub(super) fn report(&mut self, line: usize, what: &str) {
+        self.source.report(line, format!("{}{what}", self.label));
+    }
+
     /// Everything that was not taken is unknown. To be called when all keys have been asked for.
     pub(super) fn report_unknown(&mut self) {
         for (key, value) in std::mem::take(&mut self.table) {

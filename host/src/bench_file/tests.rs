@@ -342,7 +342,9 @@ fn what_a_source_of_edges_does_not_have_is_refused_with_its_line() {
         (format!("{serial}\nsignal = \"rts\"\noffset-ns = 5"), "starts on no pulse"),
         (format!("{pulse}\nport = \"/dev/ttyUSB1\""), "has no port"),
         (format!("{rigol}\nsignal = \"rts\""), "rigol-dg is no line of a serial adapter"),
-        (format!("{rigol}\nlow-mv = 3250"), "100 mV below `high-mv`, which is 3300 mV"),
+        (format!("{rigol}\nlow-mv = 3250"), "`high-mv` = 3300 and `low-mv` = 3250 are 50 mV apart"),
+        (format!("{rigol}\nhigh-mv = -5000"), "`high-mv` = -5000 and `low-mv` = 0 are -5000 mV apart"),
+        (format!("{rigol}\nhigh-mv = 20000\nlow-mv = -20000"), "are 40000 mV apart; give 100 to 20000"),
         (format!("{rigol}\noffset-ns = 20_000_000"), "not between 0 and 10000000"),
     ] {
         let problems = section(&text).unwrap_err();
@@ -373,5 +375,19 @@ fn every_bench_file_of_the_source_tree_is_valid() {
     names.sort();
     for expected in ["gpsdo-ticc", "scpi-ublox", "serial-adapter", "virtual", "virtual-pps"] {
         assert!(names.iter().any(|name| name == expected), "{names:?}");
+    }
+}
+
+#[test]
+fn one_mistake_is_one_problem_and_makes_no_other_key_unknown() {
+    let counter = |lines: &str| format!("{SMALL}[interval-counter]\nport = \"/dev/ttyACM1\"\n{lines}");
+    for (text, wanted) in [
+        (counter("driver = \"53230a\"\nuncertainty-ps = 50\nchannels = [\"A\", \"B\"]"), "53230a"),
+        (counter("driver = \"sr620\"\nstates-half-width = false"), "uncertainty-ps"),
+        (SMALL.replacen("driver = \"scpi\"", "driver = \"serial-line\"\nasserted = \"low\"", 1), "signal"),
+    ] {
+        let problems = parsed(&text).expect_err("it has one");
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].what.contains(wanted), "{problems:?}");
     }
 }

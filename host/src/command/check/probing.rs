@@ -5,7 +5,7 @@ use std::time::Duration;
 use ppsrig_wire::{Capabilities, Identity};
 
 use super::findings::Findings;
-use crate::bench_file::{BenchFile, EdgeTiming, PortSettings};
+use crate::bench_file::{BenchFile, EdgeTiming, PortSettings, ReferenceDriver};
 use crate::events::Trust;
 use crate::rig::generator::{self, GeneratorError};
 use crate::rig::image::Image;
@@ -169,8 +169,20 @@ fn reference(bench: &BenchFile, watch: &Watch, findings: &mut Findings) {
         Some(Trust::NotStated) | None => {
             findings.unwell(
                 "reference",
-                format!("no message vouches for the time; {evidence}; switch RMC or TIM-TP on"),
+                format!("no message vouches for the time; {evidence}; {}", vouching(bench)),
             );
+        }
+    }
+}
+
+/// What to switch on, so that the reference says whether it can be trusted.
+const fn vouching(bench: &BenchFile) -> &'static str {
+    match bench.reference.driver {
+        ReferenceDriver::Nmea => "switch RMC on",
+        ReferenceDriver::Ubx => "switch RMC or TIM-TP on",
+        ReferenceDriver::Tsip => "switch its supplemental timing packet, 8F-AC, on",
+        ReferenceDriver::HpScpi | ReferenceDriver::Jackson => {
+            "it answers no question about its lock: is it what `driver` says?"
         }
     }
 }
