@@ -262,17 +262,22 @@ fn sentences_split_at_odd_places(collection: &Collection) {
 
 fn ticc_loopback(collection: &Collection) {
     let bytes = collection.recording("counter/ticc_rev_d_loopback_chA_debug.txt");
-    let stamps = |read_size: usize| {
+    let stamps = |reads: Vec<&[u8]>| {
         let mut decoder = IntervalCounterDecoder::new(IntervalCounterDriver::Ticc, ['A', 'B'], false);
-        let events = bytes.chunks(read_size).flat_map(|read| decoder.push(read, HostNanos(0)));
+        let events = reads.into_iter().flat_map(|read| decoder.push(read, HostNanos(0)));
         let time = |event| match event {
             IntervalEvent::Stamp(stamp) => stamp.time.0,
             other => panic!("{other:?}"),
         };
         events.map(|stamped| time(stamped.event)).collect::<Vec<_>>()
     };
-    let times = stamps(bytes.len());
-    READ_SIZES.iter().for_each(|&read_size| assert_eq!(stamps(read_size), times, "read size {read_size}"));
+    let times = stamps(vec![&bytes]);
+    for read_size in READ_SIZES {
+        assert_eq!(stamps(bytes.chunks(read_size).collect()), times, "read size {read_size}");
+    }
+    for seed in RANDOM_READS {
+        assert_eq!(stamps(random_reads(&bytes, seed)), times, "reads of random sizes, seed {seed}");
+    }
     assert_eq!(times.len(), 1000);
     let intervals: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let (gap, intervals) = intervals.split_last().unwrap();
