@@ -235,7 +235,7 @@ fn reading(context: Context<'_>, burst: &Burstful<'_>, stamped: bool, row: &Edge
         half_ticks: capture.half_ticks(),
         half_width: capture.half_width_half_ticks(),
         time_ps: time.ps,
-        time_half_width_ps: time.uncertainty.map(|part| part.ps.abs() as u128),
+        time_uncertainty: time.uncertainty,
     })
 }
 
@@ -250,7 +250,7 @@ fn echo_reading(context: Context<'_>, burst: &Burstful<'_>, row: &EdgeRow) -> Op
         half_ticks,
         half_width,
         time_ps: echo.time.0,
-        time_half_width_ps: Some(uncertainty.ps.abs() as u128),
+        time_uncertainty: Some(uncertainty),
     })
 }
 

@@ -17,7 +17,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use self::stability::Stability;
 use self::steps::{Step, StepKind};
 use super::fixed::Fixed;
-use super::uncertainty::{Component, total};
+use super::uncertainty::{Component, Kind, total};
 use crate::events::Burst;
 use crate::units::{Hertz, PS_PER_S};
 
@@ -40,8 +40,8 @@ pub struct Reading {
     pub half_width: i128,
     /// The edge's time, in picoseconds on the scale that all readings share.
     pub time_ps: i128,
-    /// Half the width of what is known of that time, if anything is.
-    pub time_half_width_ps: Option<u128>,
+    /// What is known of that time, if anything is: a bound or an expanded uncertainty.
+    pub time_uncertainty: Option<Component>,
 }
 
 /// A measured rate: `half_ticks / 2` ticks in `span_ps`.
@@ -157,9 +157,7 @@ pub fn measure(
     let half_tick_ps = span_ps as f64 / half_ticks as f64;
     let width = (first.half_width + last.half_width + 2 * granularity) as f64 * half_tick_ps;
     let mut components = vec![Component::bound("counter readings", width)];
-    if let (Some(one), Some(other)) = (first.time_half_width_ps, last.time_half_width_ps) {
-        components.push(Component::bound("edge half-widths", one as f64 + other as f64));
-    }
+    components.extend(edge_times(readings));
     let mut rate = CounterRate {
         half_ticks,
         span_ps,
@@ -174,6 +172,19 @@ pub fn measure(
     rate.components.extend(scatter);
     rate.u_relative = total(&rate.components) / span_ps as f64;
     Some(rate)
+}
+
+/// What is known of the outermost edges' times, over the span. Where it is not known of one of them, the least known of all
+/// readings stands in; none where nothing is known of any, as on a generator's nominal grid.
+fn edge_times(readings: &[Reading]) -> Option<Component> {
+    let known = readings.iter().filter_map(|reading| reading.time_uncertainty);
+    let least = known.max_by(|one, other| one.ps.abs().total_cmp(&other.ps.abs()))?;
+    let one = readings.first()?.time_uncertainty.unwrap_or(least);
+    let other = readings.last()?.time_uncertainty.unwrap_or(least);
+    Some(match (one.kind, other.kind) {
+        (Kind::Expanded, Kind::Expanded) => Component::expanded("edges' times", one.ps.hypot(other.ps)),
+        _ => Component::bound("edge half-widths", one.ps.abs() + other.ps.abs()),
+    })
 }
 
 /// What the scatter and the wandering of the readings make the rate uncertain by, in picoseconds over the span.
@@ -254,7 +265,7 @@ mod tests {
                     + jitter_half_ticks[index as usize % jitter_half_ticks.len()],
                 half_width: 0,
                 time_ps: index * PS_PER_S,
-                time_half_width_ps: Some(0),
+                time_uncertainty: Some(Component::bound("", 0.0)),
             })
             .collect()
     }
@@ -302,6 +313,27 @@ mod tests {
         let rate = measure(&late, "nominal", PS_PER_S, 1).unwrap();
         let off = (rate.ratio(Hertz(12_500_000)) - 1.0).abs();
         assert!(off > 1e-5 && off <= rate.u_relative, "{off} {}", rate.u_relative);
+    }
+
+    #[test]
+    fn what_is_known_of_the_edges_times_keeps_its_kind_and_an_unknown_one_is_no_better_than_the_rest() {
+        let with = |one: Option<Component>, middle: Option<Component>, other: Option<Component>| {
+            let mut readings = readings(3, 25_000_000, &[0]);
+            for (reading, time) in readings.iter_mut().zip([one, middle, other]) {
+                reading.time_uncertainty = time;
+            }
+            edge_times(&readings)
+        };
+        let (bound, expanded) = (|ps| Some(Component::bound("", ps)), |ps| Some(Component::expanded("", ps)));
+        assert_eq!(with(None, None, None), None);
+        assert_eq!(
+            with(expanded(30.0), None, expanded(40.0)),
+            Some(Component::expanded("edges' times", 50.0))
+        );
+        let added = Some(Component::bound("edge half-widths", 70.0));
+        assert_eq!(with(bound(30.0), bound(9.0), bound(40.0)), added);
+        assert_eq!(with(None, bound(40.0), bound(30.0)), added);
+        assert_eq!(with(expanded(30.0), None, bound(40.0)), added);
     }
 
     #[test]

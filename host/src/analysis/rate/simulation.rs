@@ -2,7 +2,7 @@
 //! named, and how often something is named that is not there. Fixed seeds.
 
 use super::steps::{Search, StepKind, find};
-use super::{CounterRate, Reading, measure};
+use super::{Component, CounterRate, Reading, measure};
 use crate::events::Burst;
 use crate::units::PS_PER_S;
 
@@ -78,7 +78,7 @@ fn readings(phase: &[f64], period_ps: i128) -> Vec<Reading> {
             half_ticks,
             half_width,
             time_ps,
-            time_half_width_ps: Some(0),
+            time_uncertainty: Some(Component::bound("", 0.0)),
         }
     };
     phase.iter().enumerate().map(of_edge).collect()
