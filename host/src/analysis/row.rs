@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ppsrig_wire::Capture;
 
 use super::class::{Class, Ledger, Side};
-use super::tie::TiedLatency;
+use super::tie::{Tie, TiedLatency};
 use crate::events::Burst;
 
 /// How an edge was captured.
@@ -81,12 +81,13 @@ impl EdgeRow {
         }
     }
 
-    /// The latency that edges.csv carries: the echo's where both are possible.
+    /// The latency that edges.csv carries, with its tie: the echo's where both are possible.
     #[must_use]
-    pub const fn latency(&self) -> Option<&TiedLatency> {
-        match &self.echo {
-            Some(latency) => Some(latency),
-            None => self.bracket.as_ref(),
+    pub const fn latency(&self) -> Option<(Tie, &TiedLatency)> {
+        match (&self.echo, &self.bracket) {
+            (Some(latency), _) => Some((Tie::Echo, latency)),
+            (None, Some(latency)) => Some((Tie::Bracket, latency)),
+            (None, None) => None,
         }
     }
 }

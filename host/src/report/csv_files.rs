@@ -109,8 +109,7 @@ fn edge_fields(row: &EdgeRow) -> [String; EDGE_COLUMNS.len()] {
     }
     let snapshot = row.capture.and_then(|capture| capture.snapshot);
     let echo = row.capture.and_then(|capture| capture.echo);
-    let latency = row.latency();
-    let tie = latency.map(|_| if row.echo.is_some() { Tie::Echo } else { Tie::Bracket });
+    let (tie, latency) = row.latency().unzip();
     [
         row.session.to_string(),
         text(row.commanded),

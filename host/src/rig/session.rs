@@ -160,6 +160,11 @@ impl Rig {
         step: OnStep<'_>,
     ) -> Result<(), SessionError> {
         let result = self.load_and_fire(plan, (session, seed), judge, step);
+        self.end_safely(result)
+    }
+
+    /// Switches the generator off, however it went: that it cannot be done is the error, unless there was one before.
+    fn end_safely(&mut self, result: Result<(), SessionError>) -> Result<(), SessionError> {
         match self.generator.make_safe() {
             Err(error) if result.is_ok() => Err(error.into()),
             Err(error) => {

@@ -29,14 +29,7 @@ impl Rig {
         step: OnStep<'_>,
     ) -> Result<(), SessionError> {
         let result = self.both_transitions(plan, usual_width_ns, trailing, step);
-        match self.generator.make_safe() {
-            Err(error) if result.is_ok() => Err(error.into()),
-            Err(error) => {
-                log::warn!("{error}; is its output off?");
-                result
-            }
-            Ok(()) => result,
-        }
+        self.end_safely(result)
     }
 
     fn both_transitions(
