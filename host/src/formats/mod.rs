@@ -7,6 +7,7 @@
 
 pub mod calendar;
 pub mod figure_table;
+pub mod foreign_text;
 pub mod gpsdo;
 pub mod interval_counter;
 mod jackson;
