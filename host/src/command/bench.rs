@@ -1,6 +1,7 @@
-//! The bench that a command works on: found, read, with the command line's own settings put in, and brought up.
+//! The bench that a command works on: found, read, with the command line's own settings put in, taken, and brought up.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::ValueHint;
@@ -10,7 +11,11 @@ use crate::bench_file::{self, BenchFile};
 use crate::names::Clock;
 use crate::rig::bring_up::{BringUp, Surroundings};
 use crate::rig::image::Image;
+use crate::rig::lease::holder::host_name;
+use crate::rig::lease::offline::Offline;
+use crate::rig::lease::{self, BenchKey, Lease, StateFolder};
 use crate::rig::watch::Watch;
+use crate::stderr::tell;
 use crate::units::Hertz;
 
 /// Where the virtual bench is, from the root of the source tree.
@@ -32,6 +37,32 @@ pub struct Args {
     /// The counter's declared rate in hertz, in place of the bench file's
     #[arg(long, value_name = "N", env = "PPSRIG_COUNTER_HZ", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Bench")]
     pub counter_hz: Option<u64>,
+}
+
+/// How long a command waits for a bench that is in use.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Wait {
+    /// If the bench is in use, wait so long for it in place of refusing at once
+    #[arg(long = "wait", value_name = "SECONDS", env = "PPSRIG_WAIT", value_parser = clap::value_parser!(u64).range(..=LONGEST_WAIT_S), help_heading = "Bench")]
+    seconds: Option<u64>,
+}
+
+/// A week: whoever needs longer needs another bench.
+const LONGEST_WAIT_S: u64 = 7 * 24 * 3600;
+
+impl Wait {
+    /// It.
+    #[must_use]
+    pub fn duration(self) -> Duration {
+        Duration::from_secs(self.seconds.unwrap_or(0))
+    }
+}
+
+/// A bench that is this process's own until this is dropped.
+#[derive(Debug)]
+pub struct Taken {
+    _lease: Lease,
 }
 
 /// A bench file that was read.
@@ -101,6 +132,60 @@ impl Bench {
     /// The bench file's name, without its ending.
     pub fn name(&self) -> String {
         self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// What the bench is, whatever its file is called.
+    #[must_use]
+    pub fn key(&self) -> BenchKey {
+        BenchKey::of(&self.file, &self.declared, &host_name())
+    }
+
+    /// Takes the bench for this process alone, waiting so long for another holder to end. `purpose` is what that one is told:
+    /// `run`, `check`.
+    ///
+    /// # Errors
+    /// Who has it, or what keeps it from being taken.
+    pub fn take(&mut self, purpose: &str, wait: Duration, watch: &Watch) -> anyhow::Result<Taken> {
+        let lease = Lease::acquire(&self.key(), purpose, wait, watch, &mut |who| tell(who))
+            .with_context(|| format!("cannot use {}", self.file.display()))?;
+        Ok(Taken { _lease: lease })
+    }
+
+    /// Why and since when the bench is offline, if it is.
+    ///
+    /// # Errors
+    /// If that cannot be read.
+    pub fn offline(&self) -> anyhow::Result<Option<Offline>> {
+        Ok(lease::offline::offline(&StateFolder::find()?, &self.key())?)
+    }
+
+    /// Takes the bench offline until a person brings it back: nights refuse it from now on.
+    ///
+    /// # Errors
+    /// If that cannot be kept.
+    pub fn set_offline(&self, reason: &str, night: &str) -> anyhow::Result<()> {
+        let key = self.key();
+        Ok(lease::offline::set_offline(&StateFolder::find()?, &key, &Offline::now(&key, reason, night))?)
+    }
+
+    /// Brings the bench back.
+    ///
+    /// # Errors
+    /// If that cannot be kept.
+    pub fn back_online(&self) -> anyhow::Result<()> {
+        Ok(lease::offline::back_online(&StateFolder::find()?, &self.key())?)
+    }
+
+    /// Says that the bench is offline, if it is: what a person does with it by hand goes on all the same.
+    pub fn warn_if_offline(&self) {
+        let file = self.file.display();
+        match self.offline() {
+            Ok(None) => {}
+            Ok(Some(offline)) => tell(&format!(
+                "warning: the bench is {offline}; when it is mended: ppsrig check {file} --back-online"
+            )),
+            Err(error) => tell(&format!("warning: whether the bench is offline is not known: {error:#}")),
+        }
     }
 
     /// Refuses an image that is none, or that lacks the mailbox where one is needed, before anything is brought up; one that

@@ -38,6 +38,8 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
+    #[command(flatten)]
+    wait: bench::Wait,
     /// One JSON object in place of the table
     #[arg(long)]
     json: bool,
@@ -48,9 +50,11 @@ pub struct Args {
 /// # Errors
 /// If the bench file cannot be read, or the check is interrupted.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let bench = args.bench.read()?;
+    let mut bench = args.bench.read()?;
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
+    bench.warn_if_offline();
+    let _taken = bench.take("check", args.wait.duration(), &watch)?;
     let deadline = Deadline::after(ALLOWED);
     let timed = watch.until(deadline);
     let mut findings = Findings::default();
