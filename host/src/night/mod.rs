@@ -5,9 +5,12 @@
 //! done; `journal.log` ([`Entry`], one JSON object a line) grows as the night goes on; `runs/` holds a run bundle for each
 //! step. Everything else there ([`outputs`]) follows from these three and can be computed again.
 
+pub mod expected;
 pub mod journal;
 pub mod plan;
 pub mod result;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use self::journal::{Entry, NightRecord, Step};
 pub use self::plan::NightPlan;
