@@ -7,6 +7,7 @@
 
 pub mod expected;
 pub mod journal;
+pub mod judge;
 pub mod plan;
 pub mod result;
 #[cfg(test)]
@@ -14,7 +15,7 @@ pub(crate) mod testing;
 
 pub use self::journal::{Entry, NightRecord, Step};
 pub use self::plan::NightPlan;
-pub use self::result::Night;
+pub use self::result::{Night, NightFigure};
 
 /// Names in a night's folder.
 pub mod names {
@@ -24,6 +25,8 @@ pub mod names {
     pub const JOURNAL: &str = "journal.log";
     /// The run bundles of its steps.
     pub const RUNS: &str = "runs";
+    /// Copies of what baselines were recorded from, a numbered folder for each.
+    pub const BASELINES: &str = "baselines";
     /// The run bundles of its health checks.
     pub const HEALTH: &str = "health";
 }
