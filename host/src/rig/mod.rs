@@ -5,6 +5,7 @@ pub mod dialogue;
 pub mod generator;
 pub mod guard;
 pub mod holder;
+pub mod hook;
 pub mod image;
 pub mod interval_counter;
 pub mod lease;
