@@ -18,6 +18,7 @@ pub mod command;
 pub mod events;
 pub mod formats;
 pub mod names;
+pub mod night;
 pub mod plan;
 pub mod report;
 pub mod rig;
