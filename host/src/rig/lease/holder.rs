@@ -119,7 +119,7 @@ impl fmt::Display for Holder {
 }
 
 /// The file may hold anything: what a terminal would obey is shown escaped.
-pub(super) fn visible(text: &str) -> String {
+pub(in crate::rig) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
         if letter.is_control() { shown.extend(letter.escape_default()) } else { shown.push(letter) }
