@@ -63,6 +63,8 @@ The last line on stdout is the path of the run bundle."
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
+    #[command(flatten)]
+    wait: bench::Wait,
     /// ELF image, in place of the bench file's
     #[arg(long, value_name = "ELF", env = "PPSRIG_IMAGE", value_hint = ValueHint::FilePath, help_heading = "Bench")]
     image: Option<PathBuf>,
@@ -167,11 +169,13 @@ impl Args {
 /// # Errors
 /// What kept it from being done. If anything was recorded, that was kept, and what follows from it was printed.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let bench = args.bench.read()?;
+    let mut bench = args.bench.read()?;
     let plan = args.plan(&bench.declared)?;
     bench.check_image(args.image.as_deref(), plan.clock == Clock::Exact)?;
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
+    bench.warn_if_offline();
+    let taken = bench.take("run", args.wait.duration(), &watch)?;
     let started = Timestamp::now();
     let (bundle, files) = Bundle::create(&args.out, &bench.name(), started)?;
     let mut progress = Progress::new();
@@ -188,6 +192,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let recorded = recording.record(files, &mut progress);
     drop(progress);
+    // What follows needs the recording alone.
+    drop(taken);
     finish(bundle.dir(), recorded, args.json)
 }
 
