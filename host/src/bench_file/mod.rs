@@ -5,7 +5,7 @@ mod place;
 mod port;
 mod read;
 mod schema;
-mod section;
+pub(crate) mod section;
 mod selector;
 #[cfg(test)]
 mod tests;

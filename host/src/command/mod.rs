@@ -5,6 +5,7 @@ pub mod check;
 pub mod compare;
 pub mod flash;
 pub mod list;
+pub mod nightly;
 pub mod replay;
 pub mod run;
 pub mod samples;
