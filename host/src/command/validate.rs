@@ -99,6 +99,13 @@ fn description(bench: &BenchFile, exists: &dyn Fn(&Path) -> bool) -> String {
             None => "none, it is up".to_owned(),
         },
     ));
+    if let Some(labgrid) = &bench.labgrid {
+        let coordinator = labgrid.coordinator.as_deref().unwrap_or("LG_COORDINATOR's or the local one");
+        lines.push((
+            "labgrid",
+            format!("place {}, acquired for each run; coordinator: {coordinator}", labgrid.place),
+        ));
+    }
     let hints = hints(bench);
     lines.extend(hints.iter().map(|hint| ("hint", hint.clone())));
     lines.iter().map(|(name, value)| format!("  {name:<17}{value}\n")).collect()

@@ -8,6 +8,7 @@ pub mod holder;
 pub mod hook;
 pub mod image;
 pub mod interval_counter;
+pub mod labgrid;
 pub mod lease;
 pub mod link;
 pub mod measuring;

@@ -101,6 +101,12 @@ impl StateFolder {
         }
     }
 
+    /// The file in which the guard of a bench's labgrid place keeps whether it acquired it.
+    #[must_use]
+    pub fn place_file(&self, key: &BenchKey) -> PathBuf {
+        self.file(key, "place")
+    }
+
     /// The file of a bench with this ending.
     pub(super) fn file(&self, key: &BenchKey, ending: &str) -> PathBuf {
         self.0.join(format!("{}.{ending}", key.file_name()))
@@ -126,7 +132,7 @@ impl StateFolder {
 }
 
 /// Opens or makes a lock file. One of another user can only be read; a local file system locks it all the same.
-pub(super) fn open_lock(path: &Path) -> std::io::Result<File> {
+pub(in crate::rig) fn open_lock(path: &Path) -> std::io::Result<File> {
     let made = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o664).open(path);
     match made {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => File::open(path).map_err(|_| error),

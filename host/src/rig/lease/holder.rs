@@ -119,7 +119,7 @@ impl fmt::Display for Holder {
 }
 
 /// The file may hold anything: what a terminal would obey is shown escaped.
-pub(super) fn visible(text: &str) -> String {
+pub(in crate::rig) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
         if letter.is_control() { shown.extend(letter.escape_default()) } else { shown.push(letter) }
@@ -131,8 +131,20 @@ pub(super) fn visible(text: &str) -> String {
 pub(super) fn user_and_host() -> (String, String) {
     let named =
         ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|n| !n.is_empty()));
-    let user = named.unwrap_or_else(|| format!("uid {}", rustix::process::geteuid().as_raw()));
+    // A service has neither.
+    let uid = rustix::process::geteuid().as_raw();
+    let passwd = || user_of(&std::fs::read_to_string("/etc/passwd").unwrap_or_default(), uid);
+    let user = named.or_else(passwd).unwrap_or_else(|| format!("uid {uid}"));
     (user, host_name())
+}
+
+/// A user's name by `/etc/passwd`: `root:x:0:0:...`.
+fn user_of(passwd: &str, uid: u32) -> Option<String> {
+    let mut lines = passwd.lines().map(|line| line.split(':'));
+    lines.find_map(|mut fields| {
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
+    })
 }
 
 /// This host's name.
@@ -173,6 +185,13 @@ mod tests {
         child.wait().expect("it ends");
         assert!(gone.has_ended());
         assert!(!holder().has_ended(), "this one runs");
+    }
+
+    #[test]
+    fn a_user_is_found_by_its_number() {
+        let passwd = "root:x:0:0:root:/root:/bin/bash\nrubbish\nlab:x:1000:1000::/home/lab:/bin/sh\n";
+        assert_eq!(user_of(passwd, 1000).as_deref(), Some("lab"));
+        assert_eq!(user_of(passwd, 1), None);
     }
 
     #[test]

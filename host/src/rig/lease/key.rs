@@ -33,7 +33,12 @@ impl BenchKey {
         match selector.and_then(|selector| selector.serial) {
             // A socket is on this host alone.
             Some(serial) if !serial.starts_with("unix:") => Self(format!("probe {probe}")),
-            _ => Self(format!("probe {probe} with link {} on {host}", board.link)),
+            _ => {
+                let place =
+                    bench.labgrid.as_ref().map(|labgrid| format!(" of labgrid place {}", labgrid.place));
+                let link = board.link.clone() + &place.unwrap_or_default();
+                Self(format!("probe {probe} with link {link} on {host}"))
+            }
         }
     }
 

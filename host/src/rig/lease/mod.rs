@@ -24,6 +24,7 @@ use folder::Keep;
 use holder::Holder;
 use standing::{Observed, Standing};
 
+pub(in crate::rig) use folder::open_lock;
 pub use folder::{StateError, StateFolder};
 pub use key::BenchKey;
 
@@ -127,7 +128,8 @@ impl Lease {
                 return Err(LeaseError::Held { bench: key.to_string(), waited, by });
             }
             if by != named {
-                waiting(&format!("the bench is in use, waiting up to {} s: {by}", deadline.left().as_secs()));
+                let left = deadline.left().as_millis().div_ceil(1000);
+                waiting(&format!("the bench is in use, waiting up to {left} s: {by}"));
                 named = by;
             }
             std::thread::sleep(LOOK.min(deadline.left()));
