@@ -8,8 +8,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use probe_rs::config::MemoryRegion;
-use probe_rs::{Core, MemoryInterface};
+use probe_rs::{Core, MemoryInterface, Session};
 
+use super::bulk::{Bulk, with_bulk};
 use super::{Report, Stage};
 use crate::rig::image::{Image, Segment};
 
@@ -19,9 +20,16 @@ const BLOCK: usize = 4096;
 const WORD: u64 = 4;
 const RESET_ALLOWED: Duration = Duration::from_secs(3);
 
-/// Loads into one halted core.
-pub(super) struct Loader<'a, 'probe> {
-    pub(super) core: Core<'probe>,
+/// Loads into the first core of a session, which stays halted.
+pub(super) struct Loader<'a> {
+    pub(super) session: &'a mut Session,
+    pub(super) operations: &'a mut u64,
+    pub(super) progress: &'a mut dyn FnMut(Stage, u64, u64),
+}
+
+/// A core that was loaded and is halted.
+pub(super) struct Loaded<'a> {
+    pub(super) core: Core<'a>,
     pub(super) operations: &'a mut u64,
     pub(super) progress: &'a mut dyn FnMut(Stage, u64, u64),
 }
@@ -32,12 +40,12 @@ struct Block {
     data: Vec<u8>,
 }
 
-impl Loader<'_, '_> {
+impl<'a> Loader<'a> {
     /// Resets and halts, writes, verifies, and points the core at the image's entry. It stays halted.
-    pub(super) fn load(&mut self, image: &Image, started: Instant) -> Result<Report, String> {
+    pub(super) fn load(mut self, image: &Image, started: Instant) -> Result<(Report, Loaded<'a>), String> {
         (self.progress)(Stage::Reset, 0, 0);
         *self.operations += 1;
-        self.core
+        self.core()?
             .reset_and_halt(RESET_ALLOWED)
             .map_err(|error| format!("the core does not halt after a reset: {}", chain(&error)))?;
         let attach_ns = nanos(started);
@@ -46,32 +54,32 @@ impl Loader<'_, '_> {
             blocks.extend(self.aligned_blocks(segment)?);
         }
         let writing = Instant::now();
-        self.each(&blocks, Stage::Write, Self::write)?;
+        self.each(&blocks, Stage::Write, write)?;
         let write_ns = nanos(writing);
         let verifying = Instant::now();
-        self.each(&blocks, Stage::Verify, Self::verify)?;
+        self.each(&blocks, Stage::Verify, verify)?;
         let verify_ns = nanos(verifying);
-        *self.operations += 1;
-        let pc = self.core.program_counter().id();
-        self.core.write_core_reg(pc, image.entry).map_err(|error| {
+        let Self { session, operations, progress } = self;
+        let mut core = session.core(0).map_err(gone)?;
+        *operations += 1;
+        let pc = core.program_counter().id();
+        core.write_core_reg(pc, image.entry).map_err(|error| {
             format!("cannot set the program counter to {:#x}: {}", image.entry, chain(&error))
         })?;
-        Ok(Report {
+        let report = Report {
             bytes: image.bytes(),
             segments: image.segments.len() as u64,
             entry: image.entry,
             attach_ns,
             write_ns,
             verify_ns,
-            operations: *self.operations,
-        })
+            operations: *operations,
+        };
+        Ok((report, Loaded { core, operations, progress }))
     }
 
-    /// Lets the core run.
-    pub(super) fn start(&mut self) -> Result<(), String> {
-        (self.progress)(Stage::Start, 0, 0);
-        *self.operations += 1;
-        self.core.run().map_err(|error| format!("cannot start the core: {}", chain(&error)))
+    fn core(&mut self) -> Result<Core<'_>, String> {
+        self.session.core(0).map_err(gone)
     }
 
     /// Cuts a segment into blocks of whole words; the bytes around a ragged end are read first and written back.
@@ -99,7 +107,7 @@ impl Loader<'_, '_> {
         }
         *self.operations += 1;
         let word = self
-            .core
+            .core()?
             .read_word_32(address)
             .map_err(|error| format!("cannot read memory at {address:#x}: {}", chain(&error)))?
             .to_le_bytes();
@@ -110,41 +118,58 @@ impl Loader<'_, '_> {
         &mut self,
         blocks: &[Block],
         stage: Stage,
-        act: fn(&mut Self, &Block) -> Result<(), String>,
+        act: fn(&mut Bulk<'_>, &Block) -> Result<(), String>,
     ) -> Result<(), String> {
+        let Self { session, operations, progress } = self;
         let total = blocks.iter().map(|block| block.data.len() as u64).sum();
         let mut done = 0;
-        (self.progress)(stage, done, total);
-        for block in blocks {
-            *self.operations += 1;
-            act(self, block)?;
-            done += block.data.len() as u64;
-            (self.progress)(stage, done, total);
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, block: &Block) -> Result<(), String> {
-        self.core.write(block.address, &block.data).map_err(|error| {
-            format!("cannot write {} bytes at {:#x}: {}", block.data.len(), block.address, chain(&error))
+        progress(stage, done, total);
+        with_bulk(session, |bulk| {
+            for block in blocks {
+                **operations += 1;
+                act(bulk, block)?;
+                done += block.data.len() as u64;
+                progress(stage, done, total);
+            }
+            Ok(())
         })
+        .map_err(gone)?
     }
+}
 
-    fn verify(&mut self, block: &Block) -> Result<(), String> {
-        let mut read = vec![0; block.data.len()];
-        self.core.read(block.address, &mut read).map_err(|error| {
-            format!("cannot read {} bytes back at {:#x}: {}", read.len(), block.address, chain(&error))
-        })?;
-        match first_difference(&block.data, &read) {
-            None => Ok(()),
-            Some(at) => Err(format!(
-                "verify failed at {:#x}: wrote {:#04x}, read {:#04x} back; is the board's RAM set up and stable there, \
-                 does `chip` name this board?",
-                block.address + at as u64,
-                block.data[at],
-                read[at]
-            )),
-        }
+impl Loaded<'_> {
+    /// Lets the core run.
+    pub(super) fn start(&mut self) -> Result<(), String> {
+        (self.progress)(Stage::Start, 0, 0);
+        *self.operations += 1;
+        self.core.run().map_err(|error| format!("cannot start the core: {}", chain(&error)))
+    }
+}
+
+fn gone(error: probe_rs::Error) -> String {
+    format!("cannot reach the core: {}", chain(&error))
+}
+
+fn write(bulk: &mut Bulk<'_>, block: &Block) -> Result<(), String> {
+    bulk.write(block.address, &block.data).map_err(|error| {
+        format!("cannot write {} bytes at {:#x}: {}", block.data.len(), block.address, chain(&error))
+    })
+}
+
+fn verify(bulk: &mut Bulk<'_>, block: &Block) -> Result<(), String> {
+    let mut read = vec![0; block.data.len()];
+    bulk.read(block.address, &mut read).map_err(|error| {
+        format!("cannot read {} bytes back at {:#x}: {}", read.len(), block.address, chain(&error))
+    })?;
+    match first_difference(&block.data, &read) {
+        None => Ok(()),
+        Some(at) => Err(format!(
+            "verify failed at {:#x}: wrote {:#04x}, read {:#04x} back; is the board's RAM set up and stable there, \
+             does `chip` name this board?",
+            block.address + at as u64,
+            block.data[at],
+            read[at]
+        )),
     }
 }
 
