@@ -81,8 +81,10 @@ fn a_probe_that_another_ppsrig_holds_names_it_and_a_hung_probe_is_given_up() {
     let first = place.ppsrig(["flash", &bench]).stderr(Stdio::piped()).spawn().expect("ppsrig starts");
     // Its probe session has reached the probe, so it holds the lock.
     let _never_answers = accepted(&silent);
-    let output = place.ppsrig(["flash", &bench]).output().expect("ppsrig starts");
-    let stderr = refusal(&output);
+    // Where two do not see each other's leases, the probe's own lock keeps them apart.
+    let mut second = place.ppsrig(["flash", &bench]);
+    second.env("PPSRIG_STATE_DIR", place.path().join("another-state"));
+    let stderr = refusal(&second.output().expect("ppsrig starts"));
     assert!(stderr.contains(&format!("is in use by ppsrig (pid {})", first.id())), "{stderr}");
     let output = first.wait_with_output().expect("it was started");
     let stderr = refusal(&output);
