@@ -11,7 +11,7 @@ use toml::de::DeValue;
 use super::place::{self, Chip};
 use super::section::{Found, Section, Source, flag, integer, name, text, texts};
 use super::{
-    BenchFile, Board, BringUp, CommandBy, Dtr, EdgeName, EdgeTiming, Generator, GeneratorDriver,
+    BenchFile, Board, BringUp, CommandBy, Dtr, EdgeName, EdgeTiming, Environment, Generator, GeneratorDriver,
     IntervalCounter, IntervalCounterDriver, Level, Limits, Line, Port, Problem, Reference, ReferenceDriver,
     SerialSignal, WeekRollover, Wiring,
 };
@@ -72,6 +72,7 @@ pub(super) fn parse(
     let counter = root.table("interval-counter", |section| interval_counter(section, &place, &mut ties));
     let wiring = root.table("wiring", |section| wiring(section, &mut ties));
     let limits = root.table("limits", limits);
+    let environment = root.table("environment", |section| environment(section, &place));
     let bring_up = root.table("bring-up", |section| bring_up(section, &place));
     root.report_unknown();
     check_ties(&mut source, &ties, counter.is_some(), bring_up.is_some());
@@ -84,6 +85,7 @@ pub(super) fn parse(
             interval_counter: counter.flatten(),
             wiring: wiring.unwrap_or_default(),
             limits: limits.unwrap_or_default(),
+            environment: environment.unwrap_or_default(),
             bring_up: bring_up.flatten(),
         })
     };
@@ -323,6 +325,12 @@ fn limits(section: &mut Section<'_, '_>) -> Limits {
             .optional("paired-min-percent", integer(0..=100))
             .map_or(default.paired_min_percent, |found| found.value),
     }
+}
+
+/// The names are the bench's own.
+fn environment(section: &mut Section<'_, '_>, place: &Place<'_>) -> Environment {
+    let files = |section: &mut Section<'_, '_>| section.entries(|value| Ok(path(value, place)?.into()));
+    Environment { temperature: section.table("temperature", files).unwrap_or_default() }
 }
 
 fn bring_up(section: &mut Section<'_, '_>, place: &Place<'_>) -> Option<BringUp> {
