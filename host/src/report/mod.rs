@@ -45,7 +45,7 @@ impl<'a> Output<'a> {
         Self { name, content: Box::new(content) }
     }
 
-    fn text(name: &'static str, text: impl Fn() -> String + 'a) -> Self {
+    pub(crate) fn text(name: &'static str, text: impl Fn() -> String + 'a) -> Self {
         Self::new(name, move |to| to.write_all(text().as_bytes()))
     }
 

@@ -6,6 +6,7 @@ pub mod environment;
 pub mod generator;
 pub mod guard;
 pub mod holder;
+pub mod hook;
 pub mod image;
 pub mod interval_counter;
 pub mod labgrid;

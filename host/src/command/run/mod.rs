@@ -28,8 +28,7 @@ use crate::rig::watch::Watch;
 use crate::stderr::tell;
 use plan::Asked;
 
-use plan::seed;
-pub(super) use plan::{of_measure, parse_clock_id};
+pub(super) use plan::{of_measure, parse_clock_id, seed, session_seed};
 pub(super) use progress::Progress;
 use record::Recording;
 
