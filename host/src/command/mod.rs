@@ -5,6 +5,7 @@ pub mod check;
 pub mod compare;
 pub mod flash;
 pub mod list;
+pub mod nightly;
 pub mod replay;
 pub mod run;
 pub mod samples;
@@ -16,11 +17,13 @@ use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 
-use crate::rig::{guard, probe};
+use crate::bench_file::Labgrid;
+use crate::rig::{guard, labgrid, probe};
 
 /// Exit code of a command that could not be done.
 pub const FAILED: u8 = 2;
@@ -78,6 +81,20 @@ enum Command {
         #[arg(last = true, required = true)]
         command: Vec<OsString>,
     },
+    /// Acquires a labgrid place, and releases it when ppsrig ends
+    #[command(hide = true)]
+    PlaceGuard {
+        #[arg(long)]
+        place: String,
+        #[arg(long)]
+        client: String,
+        #[arg(long)]
+        coordinator: Option<String>,
+        #[arg(long)]
+        file: PathBuf,
+        #[arg(long)]
+        wait: u64,
+    },
 }
 
 impl Cli {
@@ -98,6 +115,12 @@ impl Cli {
             Command::Validate(args) => validate::run(args),
             Command::ProbeWorker => Ok(probe::worker::run()),
             Command::Guard { scratch, command } => Ok(guard::run(command, scratch.as_deref())),
+            Command::PlaceGuard { place, client, coordinator, file, wait } => {
+                let (place, client, coordinator) = (place.clone(), client.clone(), coordinator.clone());
+                let labgrid = Labgrid { place, coordinator, client };
+                let (file, wait) = (file.clone(), Duration::from_secs(*wait));
+                Ok(labgrid::guard::run(&labgrid::guard::Order { labgrid, file, wait }))
+            }
         }
     }
 }

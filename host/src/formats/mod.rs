@@ -6,6 +6,7 @@
 //! others, and stops at the first line that it cannot read.
 
 pub mod calendar;
+pub mod decimal;
 pub mod figure_table;
 pub mod gpsdo;
 pub mod interval_counter;

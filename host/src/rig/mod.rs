@@ -7,6 +7,8 @@ pub mod guard;
 pub mod holder;
 pub mod image;
 pub mod interval_counter;
+pub mod labgrid;
+pub mod lease;
 pub mod link;
 pub mod measuring;
 pub mod port;

@@ -49,6 +49,7 @@ impl Place {
         }
         let (out, runtime) = (self.path().join("results"), self.path().join("runtime"));
         command.env_remove("RUST_LOG").env("PPSRIG_OUT", out).env("XDG_RUNTIME_DIR", runtime);
+        command.env("PPSRIG_STATE_DIR", self.path().join("state"));
         command.env("TMPDIR", self.path()).stdin(Stdio::null()).args(arguments);
         command
     }

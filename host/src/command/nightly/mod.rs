@@ -1,0 +1,4 @@
+//! `ppsrig nightly`: a plan, done unattended.
+
+pub(super) mod plan;
+pub(super) mod told;
