@@ -9,7 +9,7 @@ bench *OPTIONS: build
 build: firmware
     cargo build --workspace
 
-# The image of the virtual A53 board: build/firmware/virt.elf
+# The images of the virtual A53 board: build/firmware/virt.elf, and virt-one-more.elf for tests
 firmware:
     target/firmware/build.sh
 

@@ -140,6 +140,25 @@ impl Bench {
         self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
+    /// The same bench, for a run that has a counter's rate or a scenario of its own.
+    ///
+    /// # Errors
+    /// If the scenario cannot be given to it.
+    pub fn with(&self, counter_hz: Option<u64>, scenario: Option<&Path>) -> anyhow::Result<Self> {
+        let mut bench = self.clone();
+        if let Some(hertz) = counter_hz.map(Hertz) {
+            bench.declared.board.counter_hz = hertz;
+            bench.counter_hz = Some(hertz);
+        }
+        if let Some(scenario) = scenario {
+            if bench.declared.bring_up.is_none() {
+                bail!("scenario: {} has no [bring-up] that could take a scenario", self.file.display());
+            }
+            bench.scenario = Some(absolute(scenario)?);
+        }
+        Ok(bench)
+    }
+
     /// What the bench is, whatever its file is called.
     #[must_use]
     pub fn key(&self) -> BenchKey {

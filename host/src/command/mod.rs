@@ -5,6 +5,7 @@ pub mod check;
 pub mod compare;
 pub mod flash;
 pub mod list;
+pub mod nightly;
 pub mod replay;
 pub mod run;
 pub mod samples;
@@ -50,6 +51,7 @@ Examples:
   ppsrig compare results/BEFORE --with results/AFTER
   ppsrig trace               what runs between the two reads of a snapshot
   ppsrig stability FILE      how stable a clock is, from what recorded it
+  ppsrig nightly plan.toml   a whole night of runs, compared and judged
 
 Data goes to stdout, everything else to stderr. RUST_LOG=info says more.
 Exit code: 0 passed, 1 a limit was exceeded or a comparison says worse, 2 it
@@ -65,6 +67,7 @@ enum Command {
     Compare(compare::Args),
     Trace(trace::Args),
     Stability(stability::Args),
+    Nightly(nightly::Args),
     List(list::Args),
     Validate(validate::Args),
     /// One probe session, as a child of another ppsrig
@@ -110,6 +113,7 @@ impl Cli {
             Command::Compare(args) => compare::run(args),
             Command::Trace(args) => trace::run(args),
             Command::Stability(args) => stability::run(args),
+            Command::Nightly(args) => nightly::run(args),
             Command::List(args) => list::run(args),
             Command::Validate(args) => validate::run(args),
             Command::ProbeWorker => Ok(probe::worker::run()),

@@ -1,33 +1,49 @@
-//! `ppsrig validate`: says every problem of a bench file at once, or what the bench is.
+//! `ppsrig validate`: says every problem of a bench file or a plan at once, or what it is.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::bench;
+use super::{bench, nightly};
 use crate::bench_file::{BenchFile, Chip, CommandBy, Dtr, EdgeTiming, Line, Port, ReferenceDriver};
+use crate::night::expected::{Taken, expected};
+use crate::plan_file;
 
-/// Checks a bench file
+/// Checks a bench file, or a plan for nights
 ///
-/// Nothing is opened but the file: `ppsrig check` looks whether the instruments are there.
+/// Nothing is opened but the file, and of a plan its bench file: `ppsrig check` looks whether the instruments are there. A
+/// plan that is valid can be run: its measures are asked of the same functions that `ppsrig run` asks.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ppsrig validate            the virtual bench of the source tree
-  ppsrig validate bench.toml")]
+  ppsrig validate bench.toml
+  ppsrig validate plan.toml  and how many runs a night has, and how long")]
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
 }
 
-/// Prints `BENCH: good` and a short description of the bench.
+/// Prints `FILE: good` and a short description of the bench, or of the plan.
 ///
 /// # Errors
 /// Every problem of the file, one a line.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(file) = args.bench.bench.as_deref().filter(|file| is_plan(file)) {
+        let (plan, _bench) = nightly::plan::read(file)?;
+        let expected = expected(&plan, &Taken::new());
+        let description = nightly::told::description(&plan, &expected);
+        super::say(&format!("{}: good\n{description}", file.display()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let bench = args.bench.read()?;
     let description = description(&bench.declared, &|path| path.exists());
     super::say(&format!("{}: good\n{description}", bench.file.display()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What cannot be read is left to the reader of benches, which says why.
+fn is_plan(file: &Path) -> bool {
+    plan_file::read_text(file).is_ok_and(|text| plan_file::is_plan(&text))
 }
 
 /// One line an instrument, for people.

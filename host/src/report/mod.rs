@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod csv_files;
+pub mod html;
 pub mod json;
 pub mod listing;
 mod measured_json;
@@ -44,7 +45,7 @@ impl<'a> Output<'a> {
         Self { name, content: Box::new(content) }
     }
 
-    fn text(name: &'static str, text: impl Fn() -> String + 'a) -> Self {
+    pub(crate) fn text(name: &'static str, text: impl Fn() -> String + 'a) -> Self {
         Self::new(name, move |to| to.write_all(text().as_bytes()))
     }
 

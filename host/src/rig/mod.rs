@@ -2,9 +2,11 @@
 
 pub mod bring_up;
 pub mod dialogue;
+pub mod environment;
 pub mod generator;
 pub mod guard;
 pub mod holder;
+pub mod hook;
 pub mod image;
 pub mod interval_counter;
 pub mod labgrid;

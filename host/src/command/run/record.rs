@@ -16,6 +16,7 @@ use crate::command::trace;
 use crate::events::{self, PortOwner, RigEvent};
 use crate::names::{Clock, Measurement, PathVariant};
 use crate::plan::{Conditions, Plan, Provenance, RunRecord};
+use crate::rig::environment::EnvironmentReader;
 use crate::rig::image::Image;
 use crate::rig::link::{Link, Needs};
 use crate::rig::measuring::MeasuringBoard;
@@ -36,6 +37,8 @@ pub(super) struct Recording<'a> {
     /// In place of the bench file's.
     pub(super) image: Option<&'a Path>,
     pub(super) plan: &'a Plan,
+    /// Whether trace.txt is wanted.
+    pub(super) trace: bool,
     pub(super) bundle: &'a Bundle,
     pub(super) started_utc: String,
     pub(super) watch: &'a Watch,
@@ -67,6 +70,7 @@ impl Recording<'_> {
     }
 
     fn record_on(&self, up: UpBench, logs: &Logs, progress: &mut Progress) -> anyhow::Result<()> {
+        let _environment = EnvironmentReader::start(&up.bench.environment, &logs.rig);
         let lock = ProbeLock::acquire(&up.bench.board.probe)?;
         let path = self.image.unwrap_or(&up.bench.board.image);
         let image = Image::read(path)?;
@@ -80,13 +84,13 @@ impl Recording<'_> {
         drop(lock);
         let kept = self.board_sessions(up, logs, progress)?;
         match &self.plan.path {
-            Some(path) => self.trace(kept, &path.variants, logs, progress),
-            None => Ok(()),
+            Some(path) if self.trace => self.take_trace(kept, &path.variants, logs, progress),
+            _ => Ok(()),
         }
     }
 
     /// Keeps the instructions that `path` measured beside its figures. They stand without it.
-    fn trace(
+    fn take_trace(
         &self,
         kept: Option<UpBench>,
         variants: &[PathVariant],

@@ -95,7 +95,7 @@ fn verdict(analysis: &Analysis) -> String {
 }
 
 /// A borderless table that fits the width.
-pub(super) fn plain() -> Table {
+pub(crate) fn plain() -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width());
     table
@@ -106,7 +106,7 @@ fn right(text: impl ToString) -> Cell {
 }
 
 /// Rows of a name and a text that is wrapped.
-pub(super) fn pairs(rows: &[(&str, String)]) -> String {
+pub(crate) fn pairs(rows: &[(&str, String)]) -> String {
     let mut table = plain();
     for (name, value) in rows {
         table.add_row(vec![Cell::new(name), Cell::new(value)]);

@@ -1,0 +1,146 @@
+//! The end of a night, and its replay: everything that follows from night.toml, the journal and the bundles is computed and
+//! written, the same bytes each time.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use comfy_table::{Cell, CellAlignment};
+
+use super::evidence::evidence;
+use super::folder;
+use crate::analysis::fixed::Fixed;
+use crate::bundle;
+use crate::night::judge::judge;
+use crate::night::{Night, NightRecord};
+use crate::report::{Output, terminal};
+
+/// Reasons that are told on a terminal.
+const REASONS: usize = 8;
+
+/// What a night or its replay comes to.
+#[derive(Debug)]
+pub(in crate::command) struct Finished {
+    /// 0, 1, 2 or 3.
+    pub(in crate::command) exit: u8,
+    /// What to print on stdout; ends with a line end.
+    pub(in crate::command) text: String,
+}
+
+/// Computes everything that follows from the night in `dir`, writes it there or into `out`, and says what to print.
+///
+/// # Errors
+/// When the night cannot be read or a file not be written; nothing is left half-written.
+pub(in crate::command) fn finish(dir: &Path, out: Option<&Path>, json: bool) -> anyhow::Result<Finished> {
+    let (record, journal) = folder::read(dir).with_context(|| format!("replay of {}", dir.display()))?;
+    let evidence = evidence(dir, &record.plan, &journal)?;
+    let night = judge(&record, &journal.entries, &evidence);
+    let to = out.unwrap_or(dir);
+    let files = outputs(&record, &night);
+    let written: Vec<PathBuf> = files
+        .iter()
+        .map(|file| bundle::write_file(to, file.name, |into| file.write(into)))
+        .collect::<Result<_, _>>()?;
+    let text = if json { summary_json(&night) } else { table(&night, to, &written) };
+    Ok(Finished { exit: night.exit, text })
+}
+
+fn outputs<'a>(_record: &'a NightRecord, night: &'a Night) -> Vec<Output<'a>> {
+    vec![Output::text(crate::night::outputs::SUMMARY_JSON, || summary_json(night))]
+}
+
+fn summary_json(night: &Night) -> String {
+    serde_json::to_string_pretty(night).expect("a night is JSON") + "\n"
+}
+
+/// The verdict first, then what it rests on.
+fn table(night: &Night, to: &Path, written: &[PathBuf]) -> String {
+    let label = if night.emulated { ", emulated" } else { "" };
+    let mut rows = vec![];
+    for (index, reason) in night.reasons.iter().take(REASONS).enumerate() {
+        rows.push(match index {
+            0 => ("verdict", format!("{} (exit {}): {reason}", night.outcome, night.exit)),
+            _ => ("", reason.clone()),
+        });
+    }
+    let more = night.reasons.len().saturating_sub(REASONS);
+    if more > 0 {
+        rows.push(("", format!("and {more} more reasons, in {}", crate::night::outputs::SUMMARY_JSON)));
+    }
+    rows.push(("night", format!("{} on {}{label}, begun {}", night.name, night.bench, night.started_utc)));
+    if let Some(health) = &night.health {
+        rows.push(("health", if health.well { "well".to_owned() } else { health.reasons.join("; ") }));
+    }
+    for measure in &night.measures {
+        let runs = measure.steps.len();
+        rows.push(("measure", format!("{}: {runs} runs; {}", measure.name, measure.ended)));
+    }
+    let mut text = terminal::pairs(&rows);
+    comparisons(night, &mut text);
+    limits(night, &mut text);
+    let names = written.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy());
+    let names = names.collect::<Vec<_>>().join(", ");
+    let _infallible = writeln!(text, "\nfiles in {}:\n  {names}", to.display());
+    text
+}
+
+fn right(text: String) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+fn number(value: Option<Fixed>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn comparisons(night: &Night, text: &mut String) {
+    let mut table = terminal::plain();
+    table.set_header([
+        "new with base",
+        "figure",
+        "base",
+        "new",
+        "change",
+        "from",
+        "to",
+        "margin",
+        "unit",
+        "verdict",
+    ]);
+    let mut any = false;
+    for measure in &night.measures {
+        for one in &measure.comparisons {
+            any = true;
+            let (low, high) = one.interval.unzip();
+            let figure = [one.variant.as_str(), &one.metric].join(" ");
+            let mut row = vec![Cell::new(format!("{} with {}", one.new, one.base)), Cell::new(figure.trim())];
+            row.extend(
+                [one.base_value, one.new_value, one.change, low, high, one.margin].map(number).map(right),
+            );
+            row.extend([Cell::new(&one.unit), Cell::new(one.verdict.name())]);
+            table.add_row(row);
+        }
+    }
+    if any {
+        let _infallible = writeln!(text, "\n{}", table.trim_fmt());
+    }
+}
+
+fn limits(night: &Night, text: &mut String) {
+    let mut table = terminal::plain();
+    table.set_header(["limit of", "figure", "at least", "at most", "mean", "unit", "outcome"]);
+    let mut any = false;
+    for measure in &night.measures {
+        for one in &measure.limits {
+            any = true;
+            let bound = |bound: Option<f64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
+            let of = [one.image.as_str(), &one.variant].join(" ");
+            let mut row = vec![Cell::new(of.trim()), Cell::new(&one.metric)];
+            row.extend([bound(one.at_least), bound(one.at_most), number(one.value)].map(right));
+            row.extend([Cell::new(&one.unit), Cell::new(one.outcome.to_string())]);
+            table.add_row(row);
+        }
+    }
+    if any {
+        let _infallible = writeln!(text, "\n{}", table.trim_fmt());
+    }
+}
