@@ -8,6 +8,7 @@
 pub mod calendar;
 pub mod decimal;
 pub mod figure_table;
+pub mod foreign_text;
 pub mod gpsdo;
 pub mod interval_counter;
 mod jackson;

@@ -171,7 +171,7 @@ impl<'o> Guard<'o> {
         loop {
             match call(&self.order.labgrid, "release") {
                 Ok(_) => break,
-                Err(error) if error.is_not_acquired() => break,
+                Err(error) if error.is_not_ours() => break,
                 Err(ClientError::Start { .. }) => return false,
                 Err(_) if deadline.passed() => return false,
                 Err(_) => std::thread::sleep(AGAIN),
