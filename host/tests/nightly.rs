@@ -134,6 +134,49 @@ fn a_sick_bench_goes_offline_reports_no_regression_and_is_refused_until_a_person
     place.wait_until_nothing_runs();
 }
 
+#[test]
+fn what_keeps_a_night_from_beginning_is_reported_and_the_hook_after_runs_all_the_same() {
+    let place = Place::new();
+    let mark = place.path().join("after");
+    let after = format!("after = {{ command = [\"touch\", \"{}\"] }}\n", mark.display());
+    let measure = format!("[[measure]]\n{COUNTED}");
+    let before = "before = { command = [\"sh\", \"-c\", \"echo waiting; sleep 1000\"], deadline-s = 1 }\n";
+    for (lines, told) in [
+        ("[require]\nload-below = 0.01\nfree-disk-mib = 1_000_000_000\n[hooks]\n", "MiB are free in"),
+        (&format!("[hooks]\n{before}"), "was ended: it took more than its 1 s: waiting"),
+        ("[hooks]\nbefore = { command = [\"no-such-program\"] }\n", "ended with exit status: 127"),
+        ("[hooks]\npower-cycle = { command = [\"false\"] }\n", "failed 2 times"),
+    ] {
+        let output = nightly(&place, &plan(&place, &format!("{lines}{after}{measure}")), &[]);
+        assert_eq!(output.status.code(), Some(2), "{lines}: {}", text(&output.stderr));
+        let found = summary(&night(&output));
+        let ended = found["measures"][0]["ended"].to_string();
+        assert!(reasons(&found).contains(told) || ended.contains(told), "{lines}: {found:#}");
+        std::fs::remove_file(&mark).unwrap_or_else(|_| panic!("{lines}: no hook after"));
+    }
+    place.wait_until_nothing_runs();
+}
+
+#[test]
+fn a_step_that_fails_once_is_tried_once_more_and_that_is_told() {
+    let _turn = virtual_bench();
+    let place = Place::new();
+    let mark = place.path().join("tried");
+    let script = format!("test -e '{0}' || {{ touch '{0}'; echo no relay; exit 3; }}", mark.display());
+    let lines = format!(
+        "[hooks]\npower-cycle = {{ command = [\"sh\", \"-c\", \"{script}\"] }}\n[[measure]]\n{COUNTED}compare = []\n"
+    );
+    let output = nightly(&place, &plan(&place, &lines), &[]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("it is tried once more"), "{stderr}");
+    let found = summary(&night(&output));
+    let told = "path, before, round 1 was repeated: hook power-cycle: `sh";
+    assert!(reasons(&found).contains(told) && reasons(&found).contains("no relay"), "{found:#}");
+    assert_eq!(found["measures"][0]["ended"], "nothing to decide; sessions done: 1");
+    place.wait_until_nothing_runs();
+}
+
 /// What has to be the same however often a night was cut: no times, and no names of bundles, which are times too.
 fn comes_to(summary: &Value) -> Value {
     fn strip(value: &mut Value) {

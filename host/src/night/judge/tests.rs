@@ -319,7 +319,7 @@ fn a_measure_that_no_session_can_decide_ends_and_says_why() {
             &Evidence::default(),
         ),
     );
-    assert_eq!(nothing.as_deref(), Some("nothing to decide, all 3 sessions are done"));
+    assert_eq!(nothing.as_deref(), Some("nothing to decide; sessions done: 3"));
 }
 
 /// A run in which these instructions were counted.
