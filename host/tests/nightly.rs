@@ -253,6 +253,8 @@ fn a_night_that_is_killed_at_twenty_random_moments_comes_to_the_same() {
     assert_eq!(kills, KILLS, "the night was over before");
     let (one, other) = (summary(&night(&output)), summary(&night(&last)));
     assert_eq!(comes_to(&one), comes_to(&other), "seed {seed}");
+    let table = |night: PathBuf| std::fs::read_to_string(night.join("summary.csv")).expect("it was written");
+    assert_eq!(table(night(&output)), table(night(&last)), "seed {seed}");
     let cut = other["measures"][0]["steps"].as_array().expect("a list").len() as u32 - 2 * ROUNDS;
     println!("{kills} kills, {cut} runs were cut and stay named");
     place.wait_until_nothing_runs();

@@ -10,9 +10,9 @@ use super::evidence::evidence;
 use super::folder;
 use crate::analysis::verdict::Outcome;
 use crate::bundle;
+use crate::night::Night;
 use crate::night::judge::{judge, sentence};
-use crate::night::{Night, NightRecord};
-use crate::report::{Output, terminal};
+use crate::report::{self, terminal};
 
 /// Reasons that are told on a terminal.
 const REASONS: usize = 8;
@@ -35,21 +35,12 @@ pub(in crate::command) fn finish(dir: &Path, out: Option<&Path>, json: bool) -> 
     let evidence = evidence(dir, &record.plan, &journal)?;
     let night = judge(&record, &journal.entries, &evidence);
     let to = out.unwrap_or(dir);
-    let files = outputs(&record, &night);
-    let written: Vec<PathBuf> = files
+    let written: Vec<PathBuf> = report::night::files(&record, &night)
         .iter()
         .map(|file| bundle::write_file(to, file.name, |into| file.write(into)))
         .collect::<Result<_, _>>()?;
-    let text = if json { summary_json(&night) } else { table(&night, to, &written) };
+    let text = if json { report::night::summary_json(&record, &night) } else { table(&night, to, &written) };
     Ok(Finished { exit: night.exit, text })
-}
-
-fn outputs<'a>(_record: &'a NightRecord, night: &'a Night) -> Vec<Output<'a>> {
-    vec![Output::text(crate::night::outputs::SUMMARY_JSON, || summary_json(night))]
-}
-
-fn summary_json(night: &Night) -> String {
-    serde_json::to_string_pretty(night).expect("a night is JSON") + "\n"
 }
 
 /// The verdict first, then what it rests on.
