@@ -30,6 +30,9 @@ pub const SUMMARY: &str = "summary.csv";
 /// The same for machines.
 pub const SUMMARY_JSON: &str = "summary.json";
 
+/// The same for people.
+pub const REPORT: &str = "report.html";
+
 /// Writes the content of a file.
 type Content<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
@@ -73,6 +76,7 @@ pub fn files<'a>(record: &'a RunRecord, analysis: &'a Analysis) -> Vec<Output<'a
         }
     }
     files.push(Output::text(SUMMARY, || csv_files::summary_csv(record, analysis)));
+    files.push(Output::text(REPORT, || html::run(record, analysis)));
     files.push(Output::text(SUMMARY_JSON, || json::summary_json(record, analysis)));
     files
 }

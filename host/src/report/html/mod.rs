@@ -2,5 +2,8 @@
 
 pub mod colours;
 pub mod page;
+mod plot;
+pub mod run;
 
 pub use self::page::page;
+pub use self::run::run;
