@@ -114,7 +114,7 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
 
 /// From the first edge to the last.
 fn reference_states(analysis: &EdgeAnalysis, reference: &dyn Reference) -> Vec<StateSpan> {
-    let times = || analysis.rows().filter_map(|row| row.gpst_ns);
+    let times = || analysis.rows().filter(|row| row.burst == Burst::Edges).filter_map(|row| row.gpst_ns);
     let (Some(first), Some(last)) = (times().min(), times().max()) else { return Vec::new() };
     reference.spans(Nanos(first).second(), Nanos(last).second().plus(1))
 }

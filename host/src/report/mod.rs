@@ -110,7 +110,7 @@ mod tests {
     use std::path::Path;
 
     /// Sources that make the reports of `run` and `replay`.
-    const OF_A_RUN: [&str; 11] = [
+    const OF_A_RUN: [&str; 18] = [
         "mod.rs",
         "csv_files.rs",
         "json.rs",
@@ -118,6 +118,13 @@ mod tests {
         "no_record.rs",
         "samples.rs",
         "listing.rs",
+        "html/page.rs",
+        "html/night.rs",
+        "html/run/mod.rs",
+        "html/run/edge.rs",
+        "html/run/figures.rs",
+        "html/run/path.rs",
+        "html/run/worst.rs",
         "terminal/mod.rs",
         "terminal/edge.rs",
         "terminal/path.rs",

@@ -12,6 +12,7 @@ use crate::analysis::edge::EdgeAnalysis;
 use crate::analysis::reference::ReferenceState;
 use crate::analysis::row::{EdgeRow, Mode};
 use crate::analysis::tie::Tie;
+use crate::events::Burst;
 use crate::units::NS_PER_S;
 
 /// Columns of a plot.
@@ -104,10 +105,10 @@ struct Clock {
 
 impl Clock {
     fn of(edge: &EdgeAnalysis) -> Option<Self> {
-        let gps = edge.rows().any(|row| row.gpst_ns.is_some());
+        let gps = measured(edge).any(|row| row.gpst_ns.is_some());
         let time = |row: &EdgeRow| if gps { row.gpst_ns } else { arrival(row) };
-        let first_ns = edge.rows().filter_map(time).min()?;
-        let offset = edge.rows().filter_map(|row| Some(arrival(row)? - time(row)?)).min();
+        let first_ns = measured(edge).filter_map(time).min()?;
+        let offset = measured(edge).filter_map(|row| Some(arrival(row)? - time(row)?)).min();
         Some(Self { gps, first_ns, host_offset_ns: offset.unwrap_or(0) })
     }
 
@@ -118,6 +119,11 @@ impl Clock {
     fn of_row(self, row: &EdgeRow) -> Option<f64> {
         Some(self.seconds(if self.gps { row.gpst_ns? } else { arrival(row)? }))
     }
+}
+
+/// Without the preamble.
+fn measured(edge: &EdgeAnalysis) -> impl Iterator<Item = &EdgeRow> {
+    edge.rows().filter(|row| row.burst == Burst::Edges)
 }
 
 fn arrival(row: &EdgeRow) -> Option<i64> {
@@ -141,7 +147,7 @@ pub fn timeline(analysis: &Analysis) -> Option<Timeline> {
     let all = || points.values().flatten();
     let (least, most) = (all().map(|point| point.ps).min()?, all().map(|point| point.ps).max()?);
     let unit = Unit::of(least.abs().max(most.abs()));
-    let end = edge.rows().filter_map(|row| clock.of_row(row)).fold(0.0, f64::max);
+    let end = measured(edge).filter_map(|row| clock.of_row(row)).fold(0.0, f64::max);
     let room = (end * 0.01).max(0.01);
     let since = if clock.gps { "seconds since the first edge" } else { "seconds since the first record" };
     let x = Axis { title: since.to_owned(), from: -room, to: end + room, log: false };
@@ -170,7 +176,7 @@ pub fn timeline(analysis: &Analysis) -> Option<Timeline> {
 
 fn points(edge: &EdgeAnalysis, clock: Clock) -> BTreeMap<(Mode, Tie), Vec<Point>> {
     let mut points: BTreeMap<(Mode, Tie), Vec<Point>> = BTreeMap::new();
-    for row in edge.rows().filter(|row| row.burst == crate::events::Burst::Edges) {
+    for row in measured(edge) {
         let (Some(mode), Some((tie, latency)), Some(at)) = (row.mode, row.latency(), clock.of_row(row))
         else {
             continue;

@@ -3,8 +3,8 @@
 //! Each is drawn twice, for a wide page and for a narrow one, so that its text can be read on a phone; the style sheet
 //! shows one of them.
 
-pub mod night;
-pub mod run;
+pub(super) mod night;
+pub(super) mod run;
 
 use std::ops::Range;
 
@@ -33,11 +33,11 @@ pub(super) struct Size {
 
 impl Size {
     const fn wide(height: u32) -> Self {
-        Self { width: 1000, height, font: 15, class: "wide" }
+        Self { width: 1000, height, font: 17, class: "wide" }
     }
 
     const fn narrow(height: u32) -> Self {
-        Self { width: 360, height, font: 13, class: "narrow" }
+        Self { width: 360, height, font: 17, class: "narrow" }
     }
 }
 
@@ -125,7 +125,7 @@ fn chart<'a, 'b>(area: &'a Canvas<'b>, size: Size, x: &Axis, y: &Axis) -> Chart<
     let mut builder = ChartBuilder::on(area);
     builder.margin(6).margin_right(size.font).margin_top(size.font);
     builder.x_label_area_size(if x.title.is_empty() { size.font * 2 } else { size.font * 3 });
-    builder.y_label_area_size(size.font * 5);
+    builder.y_label_area_size(size.font * 4);
     let mut chart = builder.build_cartesian_2d(Shown(x.clone()), Shown(y.clone())).expect(DRAWN);
     let mut mesh = chart.configure_mesh();
     mesh.x_labels(labels.0).y_labels(labels.1).max_light_lines(0);

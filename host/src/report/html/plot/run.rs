@@ -12,13 +12,30 @@ use crate::analysis::picture::spectrum::Spectrum;
 use crate::analysis::picture::timeline::{Column, Temperature, Timeline, Trace};
 use crate::analysis::picture::{Axis, Bar};
 use crate::analysis::reference::ReferenceState;
+use crate::analysis::row::Mode;
+use crate::analysis::tie::Tie;
+
+/// The same for a mode and tie wherever they are drawn.
+pub(in super::super) const fn trace_colour(mode: Mode, tie: Tie) -> Colour {
+    match (mode, tie) {
+        (Mode::Irq, Tie::Echo) => SERIES[0],
+        (Mode::Irq, _) => SERIES[1],
+        (Mode::Poll, Tie::Echo) => SERIES[2],
+        (Mode::Poll, _) => SERIES[3],
+    }
+}
+
+/// The same for a build wherever it is drawn.
+pub(in super::super) const fn series_colour(index: usize) -> Colour {
+    SERIES[index % SERIES.len()]
+}
 
 /// Bars; `even` is the height that all would have if they were alike.
 pub(in super::super) fn histogram(
     title: &str,
     histogram: &Histogram,
     even: Option<f64>,
-    colour: usize,
+    colour: Colour,
     good: &str,
 ) -> Markup {
     let says = format!("{title}: counts over {}", histogram.x.title);
@@ -26,7 +43,7 @@ pub(in super::super) fn histogram(
         let mut chart = chart(area, size, &histogram.x, &histogram.y);
         let bar = |bar: &Bar| {
             let ground = if histogram.y.log { histogram.y.from } else { 0.0 };
-            filled((bar.from, ground), (bar.to, bar.count), SERIES[colour % SERIES.len()])
+            filled((bar.from, ground), (bar.to, bar.count), colour)
         };
         chart.draw_series(histogram.bars.iter().map(bar)).expect(DRAWN);
         let level = |height: f64| line([(histogram.x.from, height), (histogram.x.to, height)], BAD);
@@ -64,8 +81,8 @@ pub(in super::super) fn timeline(timeline: &Timeline, good: &str) -> Markup {
 }
 
 fn timeline_legend(timeline: &Timeline) -> Markup {
-    let traces = timeline.traces.iter().enumerate().map(|(index, trace)| {
-        (SERIES[index % SERIES.len()], format!("{}, tie {}", trace.mode.name(), trace.tie.name()))
+    let traces = timeline.traces.iter().map(|trace| {
+        (trace_colour(trace.mode, trace.tie), format!("{}, tie {}", trace.mode.name(), trace.tie.name()))
     });
     let mut entries: Vec<(Colour, String)> = traces.collect();
     for state in
@@ -90,8 +107,8 @@ fn latencies(area: &Canvas<'_>, size: Size, timeline: &Timeline) {
         filled((band.from, timeline.y.from), (band.to, top), band_colour(band.state))
     };
     chart.draw_series(timeline.bands.iter().map(band)).expect(DRAWN);
-    for (index, trace) in timeline.traces.iter().enumerate() {
-        let colour = SERIES[index % SERIES.len()];
+    for trace in &timeline.traces {
+        let colour = trace_colour(trace.mode, trace.tie);
         let (ranges, points) = split(trace);
         chart.draw_series(ranges.into_iter().map(|ends| line(ends, colour))).expect(DRAWN);
         let dot = |point| Circle::new(point, 2, colour.rgb().filled());

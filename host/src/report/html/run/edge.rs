@@ -61,16 +61,15 @@ fn name(latencies: &Latencies) -> String {
 }
 
 fn latency(edge: &EdgeAnalysis) -> Markup {
-    let pictures = edge.latencies.iter().enumerate();
     let rows = edge
         .latencies
         .iter()
         .flat_map(|latencies| latencies.figures.iter().map(move |figure| (name(latencies), figure)));
     html! {
         @if edge.latencies.is_empty() { p { "No edge has a latency: none paired, or nothing ties the counter to GPS time." } }
-        @for (index, latencies) in pictures {
+        @for latencies in &edge.latencies {
             @match histogram::of_latencies(latencies) {
-                Some(picture) => (plot::run::histogram(&format!("Latencies: {}", name(latencies)), &picture, None, index, HISTOGRAM)),
+                Some(picture) => (plot::run::histogram(&format!("Latencies: {}", name(latencies)), &picture, None, plot::run::trace_colour(latencies.mode, latencies.tie), HISTOGRAM)),
                 None => p { (shown(&name(latencies))) ": without a tie there is no absolute latency, so none is drawn; the spread is in the table." },
             }
         }

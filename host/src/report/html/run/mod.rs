@@ -108,3 +108,6 @@ fn counted(count: impl Into<u64>, what: &str) -> String {
         count => format!("{count} {what}s"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,10 +44,10 @@ pub(super) fn sections(analysis: &PathAnalysis, emulated: bool) -> Markup {
         @for (index, variant) in analysis.variants.iter().enumerate() {
             h3 { (name(variant)) }
             @if let Some(picture) = of_ticks(variant) {
-                (plot::run::histogram(&format!("Differences: {}", name(variant)), &picture, None, index, TICKS))
+                (plot::run::histogram(&format!("Differences: {}", name(variant)), &picture, None, plot::run::series_colour(index), TICKS))
             }
             @match of_phases(&analysis.windows, variant) {
-                Some((picture, even)) => (plot::run::histogram(&format!("Phases: {}", name(variant)), &picture, Some(even), index, PHASES)),
+                Some((picture, even)) => (plot::run::histogram(&format!("Phases: {}", name(variant)), &picture, Some(even), plot::run::series_colour(index), PHASES)),
                 None => p class="quiet" { "No phases: the counter advances with every cycle, or none arrived." },
             }
             @if !variant.components.is_empty() {
