@@ -349,7 +349,7 @@ fn measured() -> path::testing::Scene {
 fn a_replay_of_path_and_ctime_gives_the_same_bytes_again() {
     let scene = measured();
     let (_results, dir) = board_only(&scene.record(), &scene.recording());
-    let names = [SAMPLES, PAIRS, PAIRS_SPOOL, SUMMARY, SUMMARY_JSON];
+    let names = [SAMPLES, PAIRS, PAIRS_SPOOL, SUMMARY, REPORT, SUMMARY_JSON];
     let first = finish(&dir, None, false).unwrap();
     assert_eq!(first.written, names.map(|name| dir.join(name)));
     assert!(!dir.join(EDGES).exists(), "no edges were measured");

@@ -129,6 +129,12 @@ impl Axis {
     }
 }
 
+/// Five significant digits.
+#[must_use]
+pub fn digits(value: f64) -> String {
+    format!("{value:.4e}")
+}
+
 /// A label: short, and exact for what [`Axis::ticks`] gives.
 #[must_use]
 pub fn label(value: f64) -> String {
@@ -161,7 +167,7 @@ mod tests {
         assert!(!near.log && near.from < -5.0 && near.to > 900.0);
         let one = Axis::fitting("x", 7.0, 7.0);
         assert!(one.from < 7.0 && one.to > 7.0);
-        assert_eq!(far.ticks(8).iter().map(|value| label(*value)).collect::<Vec<_>>(), ["10", "100"]);
+        assert_eq!(far.ticks(8).iter().map(|value| label(*value)).collect::<Vec<_>>(), ["10", "100", "1000"]);
         assert_eq!(
             near.ticks(5).iter().map(|value| label(*value)).collect::<Vec<_>>(),
             ["0", "200", "400", "600", "800"]

@@ -8,6 +8,7 @@ use crate::analysis::class::{Class, Ledger};
 use crate::analysis::edge::EdgeAnalysis;
 use crate::analysis::figures::mode_name;
 use crate::analysis::latency::Latencies;
+use crate::analysis::picture::scale::{digits, label};
 use crate::analysis::picture::{histogram, spectrum, timeline};
 use crate::analysis::tie::Tie;
 use crate::analysis::uncertainty::Component;
@@ -108,7 +109,7 @@ const COURSE: &str = "a level band of points from beginning to end, over a refer
 fn bands(bands: &[timeline::Band]) -> Markup {
     let odd: Vec<_> = bands.iter().filter(|band| !band.reason.is_empty()).collect();
     let row = |band: &&timeline::Band| {
-        let seconds = |at: f64| Cell::number(Some(format!("{at:.0}")));
+        let seconds = |at| Cell::number(Some(label(at)));
         vec![Cell::text(band.state.name()), seconds(band.from), seconds(band.to), Cell::wide(&band.reason)]
     };
     html! {
@@ -137,13 +138,12 @@ const SPECTRUM: &str = "TDEV falls as the averaging time grows, by the root of i
 fn deviations(picture: &spectrum::Spectrum) -> Markup {
     let rows = picture.curves.iter().flat_map(|curve| &curve.rows);
     let row = |row: &crate::analysis::stability::Row| {
-        let digits = |value: Option<f64>| Cell::number(value.map(|value| format!("{value:.4e}")));
         vec![
             Cell::text(row.deviation.name().to_uppercase()),
             Cell::number(Some(row.tau_s)),
-            digits(Some(row.estimate.value)),
-            digits(row.interval.map(|(low, _)| low)),
-            digits(row.interval.map(|(_, high)| high)),
+            Cell::number(Some(digits(row.estimate.value))),
+            Cell::number(row.interval.map(|(low, _)| digits(low))),
+            Cell::number(row.interval.map(|(_, high)| digits(high))),
             Cell::number(Some(row.estimate.n)),
         ]
     };

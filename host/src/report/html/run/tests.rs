@@ -3,12 +3,15 @@ use ppsrig_wire::EdgeMode;
 use super::*;
 use crate::analysis::synthetic::Scene;
 use crate::analysis::{analyse, seconds};
+use crate::bundle;
 use crate::events::{Recording, RigEvent, Stamped};
 use crate::report::html::testing::{HOSTILE, assert_inert};
 use crate::units::HostNanos;
 
 fn page_of(scene: &Scene, change: impl Fn(&mut RunRecord, &mut Recording)) -> String {
-    let (mut record, mut recording) = (scene.record(), scene.recording());
+    let results = tempfile::tempdir().unwrap();
+    let contents = bundle::read(&bundle::synthetic::write(scene, results.path())).unwrap();
+    let (mut record, mut recording) = (contents.record.unwrap(), contents.recording);
     change(&mut record, &mut recording);
     let reference = seconds::recorded(&record, &recording);
     let analysis = analyse(&record, &recording, &reference);
@@ -24,6 +27,18 @@ fn faulty() -> Scene {
     scene.spurious_after = [9].into();
     scene.outage = 30..34;
     scene
+}
+
+/// A page of many edges, for the test in a browser.
+#[test]
+#[ignore = "writes 100,000 edges to the folder that PPSRIG_KEEP_PAGES names"]
+fn a_page_of_a_hundred_thousand_edges() {
+    let folder = std::env::var_os("PPSRIG_KEEP_PAGES").expect("PPSRIG_KEEP_PAGES");
+    let mut scene = Scene::new(EdgeMode::Irq, 100_000, 50);
+    scene.echo = true;
+    let page = page_of(&scene, |_, recording| warm(recording, "board"));
+    assert!(page.contains("There are more edges (100000) than columns"));
+    std::fs::write(std::path::Path::new(&folder).join("many.html"), page).unwrap();
 }
 
 fn warm(recording: &mut Recording, name: &str) {
