@@ -333,7 +333,7 @@ fn limits(section: &mut Section<'_, '_>) -> Limits {
 
 /// The names are the bench's own.
 fn environment(section: &mut Section<'_, '_>, place: &Place<'_>) -> Environment {
-    let files = |section: &mut Section<'_, '_>| section.entries(|value| Ok(path(value, place)?.into()));
+    let files = |section: &mut Section<'_, '_>| section.named(|value| Ok(path(value, place)?.into()));
     Environment { temperature: section.table("temperature", files).unwrap_or_default() }
 }
 

@@ -199,7 +199,7 @@ impl<'s, 't> Section<'s, 't> {
     }
 
     /// Every key of a table whose keys are names of the bench's own.
-    pub(super) fn entries<T>(
+    pub(super) fn named<T>(
         &mut self,
         convert: impl Fn(&DeValue<'t>) -> Result<T, String>,
     ) -> BTreeMap<String, T> {
