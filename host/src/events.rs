@@ -484,6 +484,20 @@ pub enum RigEvent {
         /// Seconds since 1970-01-01T00:00:00 UTC.
         unix_s: i64,
     },
+    /// A temperature of the bench's environment was read.
+    Temperature {
+        /// As the bench file names it.
+        name: String,
+        /// Thousandths of a degree Celsius.
+        millicelsius: i32,
+    },
+    /// A temperature could not be read, for the first time in this run.
+    TemperatureUnreadable {
+        /// As the bench file names it.
+        name: String,
+        /// Why, with the file.
+        reason: String,
+    },
     /// An instrument's port vanished while it was in use: its adapter was unplugged, its server hung up. It is waited for.
     PortVanished {
         /// As the bench file names it.

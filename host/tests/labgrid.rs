@@ -3,11 +3,13 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use common::{PATIENCE, Place, bench_with, bench_without_bring_up, refusal, text, virtual_bench};
@@ -24,7 +26,10 @@ fn tool(name: &str) -> PathBuf {
 
 /// A port that no connection's own end can have meanwhile: the system gives those out from 32768 on.
 fn free_port() -> u16 {
-    let first = u16::try_from(std::process::id() % 10_000).expect("it is less");
+    static ASKED: AtomicU16 = AtomicU16::new(0);
+    let of_process = u16::try_from(std::process::id() % 10_000).expect("it is less");
+    // Further on at each call: nothing listens yet on the port that was given before.
+    let first = (of_process + 100 * ASKED.fetch_add(1, Ordering::Relaxed)) % 10_000;
     let mut candidates = (0..10_000).map(|n| 20_500 + (first + n) % 10_000);
     candidates.find(|&port| TcpListener::bind(("127.0.0.1", port)).is_ok()).expect("a port is free")
 }
@@ -68,13 +73,18 @@ impl Lab {
         };
         let exported = place.file("exporter.yaml", resources);
         let exported = exported.to_str().expect("it is text");
-        let servers = [
-            start("labgrid-coordinator", &["-l", &coordinator]),
-            start(
-                "labgrid-exporter",
-                &["-c", &coordinator, "-n", "lab", "--hostname", "127.0.0.1", exported],
-            ),
-        ];
+        let coordinates = start("labgrid-coordinator", &["-l", &coordinator]);
+        // An exporter that finds no coordinator ends.
+        let started = Instant::now();
+        while TcpStream::connect(&coordinator).is_err() {
+            assert!(started.elapsed() < PATIENCE, "no coordinator");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let exports = start(
+            "labgrid-exporter",
+            &["-c", &coordinator, "-n", "lab", "--hostname", "127.0.0.1", exported],
+        );
+        let servers = [coordinates, exports];
         let lab = Self { place, coordinator, _servers: servers };
         let known =
             || lab.client("rig", &["resources"]).lines().filter(|line| line.starts_with("lab/")).count();
@@ -262,12 +272,40 @@ fn guard_of(parent: u32) -> Pid {
     pid(ids.find(is_guard).expect("it has one"))
 }
 
+/// A power switch that is told over HTTP, and what it was told.
+fn relay() -> (u16, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("it is bound").port();
+    let (sender, switched) = channel();
+    std::thread::spawn(move || {
+        for mut connection in listener.incoming().map_while(Result::ok) {
+            let mut reader = BufReader::new(connection.try_clone().expect("it is open"));
+            let mut lines = Vec::new();
+            while lines.last().is_none_or(|line: &String| !line.trim().is_empty()) {
+                let mut line = String::new();
+                if reader.read_line(&mut line).is_ok_and(|bytes| bytes == 0) {
+                    return;
+                }
+                lines.push(line);
+            }
+            let mut state = [0];
+            reader.read_exact(&mut state).expect("it is told a state");
+            let _over = sender.send(format!("{} {}", lines[0].trim(), char::from(state[0])));
+            let _gone =
+                connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        }
+    });
+    (port, switched)
+}
+
 #[test]
 fn a_place_of_somebody_else_is_named_and_waited_for_and_the_callers_own_stays_acquired() {
-    let lab = Lab::new(
-        "a:\n  NetworkSerialPort: {host: 127.0.0.1, port: 9}\n  NetworkService: {address: h, username: u}\n",
-        2,
+    let (relay, switched) = relay();
+    let resources = format!(
+        "a:\n  NetworkSerialPort: {{host: 127.0.0.1, port: 9}}\n  NetworkService: {{address: h, username: u}}\n  \
+         NetworkPowerPort: {{model: rest, host: 'http://127.0.0.1:{relay}/{{index}}', index: 3}}\n"
     );
+    let lab = Lab::new(&resources, 3);
     lab.create("a53-10", "a");
     let file = lab.bench("bench.toml", &never_ready("@labgrid/NetworkSerialPort"), "a53-10");
     let run = |file: &Path| lab.ppsrig(&["run"], file).output().expect("ppsrig starts");
@@ -291,6 +329,9 @@ fn a_place_of_somebody_else_is_named_and_waited_for_and_the_callers_own_stays_ac
     // As under `labgrid-client acquire`, or in a test that labgrid runs.
     lab.client("rig", &["--place=a53-10", "acquire"]);
     let (held, _) = holding(lab.ppsrig(&["run"], &file));
+    let said = lab.client("rig", &["--place=a53-10", "power", "cycle", "--delay", "0.1"]);
+    let told: Vec<_> = switched.try_iter().collect();
+    assert_eq!(told, ["PUT /3 HTTP/1.1 0", "PUT /3 HTTP/1.1 1"], "{said}");
     kill_process(pid(held.id()), Signal::TERM).expect("it is ours");
     held.wait_with_output().expect("it ends");
     assert_eq!(lab.holder("a53-10").as_deref(), Some("rig"), "who acquired it releases it");

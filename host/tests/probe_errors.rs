@@ -81,7 +81,10 @@ fn a_probe_that_another_ppsrig_holds_names_it_and_a_hung_probe_is_given_up() {
     let first = place.ppsrig(["flash", &bench]).stderr(Stdio::piped()).spawn().expect("ppsrig starts");
     // Its probe session has reached the probe, so it holds the lock.
     let _never_answers = accepted(&silent);
-    let output = place.ppsrig(["flash", &bench]).output().expect("ppsrig starts");
+    // Another bench, by its link, with the same probe.
+    let other = bench_without_bring_up(place.path()).replace("board.tty", "other.tty");
+    let other = place.file("other.toml", other).display().to_string();
+    let output = place.ppsrig(["flash", &other]).output().expect("ppsrig starts");
     let stderr = refusal(&output);
     assert!(stderr.contains(&format!("is in use by ppsrig (pid {})", first.id())), "{stderr}");
     let output = first.wait_with_output().expect("it was started");

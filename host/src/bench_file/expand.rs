@@ -32,6 +32,9 @@ impl BenchFile {
         replace(&mut bench.generator.port);
         replace(&mut bench.reference.port);
         bench.interval_counter.iter_mut().for_each(|counter| replace(&mut counter.port));
+        for path in bench.environment.temperature.values_mut() {
+            *path = expanded(&path.to_string_lossy(), folder).into();
+        }
         bench.bring_up.iter_mut().flat_map(|bring_up| &mut bring_up.command).for_each(replace);
         bench.board.chip = expanded(&bench.board.chip, folder);
         bench.board.image = expanded(&bench.board.image.to_string_lossy(), folder).into();

@@ -10,6 +10,7 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -42,12 +43,32 @@ pub struct BenchFile {
     /// What a run may show and still pass.
     #[serde(default)]
     pub limits: Limits,
+    /// What is recorded of the room.
+    #[serde(default, skip_serializing_if = "Environment::is_empty")]
+    pub environment: Environment,
     /// The command that brings the bench up, if it needs one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bring_up: Option<BringUp>,
     /// The place of a labgrid coordinator that the bench is, if it is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub labgrid: Option<Labgrid>,
+}
+
+/// What is recorded beside the instruments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Environment {
+    /// Files that hold a temperature in thousandths of a degree Celsius, as the kernel's thermal zones and hwmon do, by
+    /// the name that reports give it.
+    pub temperature: BTreeMap<String, PathBuf>,
+}
+
+impl Environment {
+    /// Whether nothing is recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.temperature.is_empty()
+    }
 }
 
 /// The board under test.

@@ -11,7 +11,7 @@ use toml::de::DeValue;
 use super::place::{self, Chip};
 use super::section::{Found, Section, Source, flag, integer, name, text, texts};
 use super::{
-    BenchFile, Board, BringUp, CommandBy, Dtr, EdgeName, EdgeTiming, Generator, GeneratorDriver,
+    BenchFile, Board, BringUp, CommandBy, Dtr, EdgeName, EdgeTiming, Environment, Generator, GeneratorDriver,
     IntervalCounter, IntervalCounterDriver, Labgrid, Level, Limits, Line, Port, Problem, Reference,
     ReferenceDriver, SerialSignal, WeekRollover, Wiring,
 };
@@ -74,6 +74,7 @@ pub(super) fn parse(
     let counter = root.table("interval-counter", |section| interval_counter(section, &place, &mut ties));
     let wiring = root.table("wiring", |section| wiring(section, &mut ties));
     let limits = root.table("limits", limits);
+    let environment = root.table("environment", |section| environment(section, &place));
     let bring_up = root.table("bring-up", |section| bring_up(section, &place));
     let labgrid = root.table("labgrid", |section| labgrid(section, &place));
     root.report_unknown();
@@ -87,6 +88,7 @@ pub(super) fn parse(
             interval_counter: counter.flatten(),
             wiring: wiring.unwrap_or_default(),
             limits: limits.unwrap_or_default(),
+            environment: environment.unwrap_or_default(),
             bring_up: bring_up.flatten(),
             labgrid: labgrid.flatten(),
         })
@@ -327,6 +329,12 @@ fn limits(section: &mut Section<'_, '_>) -> Limits {
             .optional("paired-min-percent", integer(0..=100))
             .map_or(default.paired_min_percent, |found| found.value),
     }
+}
+
+/// The names are the bench's own.
+fn environment(section: &mut Section<'_, '_>, place: &Place<'_>) -> Environment {
+    let files = |section: &mut Section<'_, '_>| section.named(|value| Ok(path(value, place)?.into()));
+    Environment { temperature: section.table("temperature", files).unwrap_or_default() }
 }
 
 fn bring_up(section: &mut Section<'_, '_>, place: &Place<'_>) -> Option<BringUp> {

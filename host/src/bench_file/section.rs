@@ -1,6 +1,7 @@
 //! Takes keys out of a TOML table one by one and collects every problem with its line, instead of stopping at the
 //! first as serde does. What is left in the table in the end was unknown.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use toml::Spanned;
@@ -195,6 +196,22 @@ impl<'s, 't> Section<'s, 't> {
                 None
             }
         }
+    }
+
+    /// Every key of a table whose keys are names of the bench's own.
+    pub(super) fn named<T>(
+        &mut self,
+        convert: impl Fn(&DeValue<'t>) -> Result<T, String>,
+    ) -> BTreeMap<String, T> {
+        let mut entries = BTreeMap::new();
+        for (key, value) in std::mem::take(&mut self.table) {
+            let (name, line) = (key.get_ref().to_string(), self.source.line(value.span().start));
+            match convert(&value.into_inner()) {
+                Ok(value) => drop(entries.insert(name, value)),
+                Err(what) => self.source.report(line, format!("{}`{name}`: {what}", self.label)),
+            }
+        }
+        entries
     }
 
     fn take(&mut self, key: &'static str) -> Option<(DeValue<'t>, usize)> {

@@ -60,6 +60,8 @@ missed = 1
 spurious = 2
 lost = 3
 paired-min-percent = 80
+[environment.temperature]
+"the board's" = "/sys/class/thermal/thermal_zone0/temp"
 [bring-up]
 command = ["vbench", "--run-dir", "@run"]
 [labgrid]
@@ -118,6 +120,8 @@ fn every_key_is_read_and_paths_are_absolute() {
     assert_eq!(bench.generator.edge, EdgeName::Falling);
     assert_eq!((bench.reference.settle_s, bench.reference.guard_s), (11, 22));
     assert_eq!(bench.wiring.cable_generator_to_counter_ps, -3);
+    let zone = PathBuf::from("/sys/class/thermal/thermal_zone0/temp");
+    assert_eq!(bench.environment.temperature, [("the board's".to_owned(), zone)].into());
     assert_eq!(bench.limits, Limits { missed: 1, spurious: 2, lost: 3, paired_min_percent: 80 });
 }
 
@@ -134,6 +138,18 @@ fn what_serde_writes_this_reads_so_that_no_key_is_forgotten() {
     let blank =
         toml::to_string(&parsed(FULL).unwrap()).unwrap().lines().filter(|line| line.is_empty()).count();
     assert_eq!(serde_keys - blank, asked_keys, "FULL sets every key that there is");
+}
+
+#[test]
+fn temperatures_have_names_of_the_benchs_own_and_files() {
+    let with = |line: &str| format!("{SMALL}[environment]\n{line}\n");
+    let good = parsed(&with("temperature = { board = \"t/b\", rack = \"/r\" }")).unwrap();
+    let files: Vec<_> = good.environment.temperature.values().map(|path| path.to_string_lossy()).collect();
+    assert_eq!(files, ["/repo/fixtures/benches/t/b", "/r"]);
+    let refused = |line: &str| problems(&with(line)).join("; ");
+    assert!(refused("temperature = { board = 5 }").contains("`board`: must be a text"));
+    assert!(refused("temperature = \"/t\"").contains("must be a table"));
+    assert!(refused("humidity = 5").contains("unknown key `humidity`"));
 }
 
 #[test]

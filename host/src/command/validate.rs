@@ -179,6 +179,21 @@ mod tests {
     }
 
     #[test]
+    fn a_labgrid_place_is_shown_with_its_coordinator() {
+        let text = include_str!("../../../fixtures/benches/virtual.toml");
+        let text = text.replace("@run/board.tty", "@labgrid/console") + "[labgrid]\nplace = \"a53-1\"\n";
+        let bench = |text: &str| crate::bench_file::parse(text, Path::new("/repo/fixtures/benches")).unwrap();
+        let shown = description(&bench(&text), &|_| true);
+        assert!(shown.contains("  link             @labgrid/console at 921600 baud\n"), "{shown}");
+        assert!(
+            shown.contains("  labgrid          place a53-1, acquired for each run; coordinator: LG_COORD"),
+            "{shown}"
+        );
+        let shown = description(&bench(&(text + "coordinator = \"lab:1\"\n")), &|_| true);
+        assert!(shown.contains("coordinator: lab:1\n"), "{shown}");
+    }
+
+    #[test]
     fn a_name_that_does_not_last_and_a_line_that_is_not_usual_are_shown() {
         let text = include_str!("../../../fixtures/benches/virtual.toml");
         let text = text.replace("\"@run/gps.tty\"", "\"/dev/ttyUSB3\"\nline = \"7o1\"\ndtr = \"off\"");

@@ -2,6 +2,7 @@
 
 pub mod bring_up;
 pub mod dialogue;
+pub mod environment;
 pub mod generator;
 pub mod guard;
 pub mod holder;

@@ -16,6 +16,7 @@ use crate::command::trace;
 use crate::events::{self, PortOwner, RigEvent};
 use crate::names::{Clock, Measurement, PathVariant};
 use crate::plan::{Conditions, Plan, Provenance, RunRecord};
+use crate::rig::environment::EnvironmentReader;
 use crate::rig::image::Image;
 use crate::rig::link::{Link, Needs};
 use crate::rig::measuring::MeasuringBoard;
@@ -69,6 +70,7 @@ impl Recording<'_> {
     }
 
     fn record_on(&self, up: UpBench, logs: &Logs, progress: &mut Progress) -> anyhow::Result<()> {
+        let _environment = EnvironmentReader::start(&up.bench.environment, &logs.rig);
         let lock = ProbeLock::acquire(&up.bench.board.probe)?;
         let path = self.image.unwrap_or(&up.bench.board.image);
         let image = Image::read(path)?;

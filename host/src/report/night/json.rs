@@ -15,7 +15,7 @@ struct Summary<'a> {
 }
 
 /// The whole object, indented, with a line end.
-pub(super) fn summary(record: &NightRecord, night: &Night) -> String {
+pub(crate) fn summary(record: &NightRecord, night: &Night) -> String {
     let summary = Summary {
         night_version: record.night_version,
         ppsrig_version: &record.ppsrig_version,

@@ -4,6 +4,7 @@ mod csv;
 mod json;
 pub(super) mod words;
 
+pub(crate) use self::json::summary as summary_json;
 use super::{Output, junit, markdown, metrics};
 use crate::night::{Night, NightRecord, outputs};
 

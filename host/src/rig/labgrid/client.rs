@@ -53,9 +53,10 @@ impl ClientError {
         matches!(self, Self::Refused { said, .. } if said.contains("already acquired"))
     }
 
-    /// Whether there is nothing to release.
-    pub(super) fn is_not_acquired(&self) -> bool {
-        matches!(self, Self::Refused { said, .. } if said.contains("is not acquired"))
+    /// Whether there is nothing to release: it is free, another's, or there is no such place any more.
+    pub(super) fn is_not_ours(&self) -> bool {
+        let words = ["is not acquired", "acquired by a different user", "matches nothing"];
+        matches!(self, Self::Refused { said, .. } if words.iter().any(|words| said.contains(words)))
     }
 }
 
@@ -145,6 +146,6 @@ mod tests {
     fn a_refusal_is_told_with_its_words() {
         let error = call(&labgrid("ls", "a"), "env").expect_err("ls has no such option");
         assert!(error.to_string().contains("place=a"), "{error}");
-        assert!(!error.is_held() && !error.is_not_acquired());
+        assert!(!error.is_held() && !error.is_not_ours());
     }
 }

@@ -1,9 +1,9 @@
 //! The folder in which benches have their state: who uses one, and whether it is offline. Files there appear whole and are
 //! changed under a lock that is held for a moment only.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ const SHARED: &str = "/var/lib/ppsrig";
 /// How long another process may hold the lock on a bench's files. It takes milliseconds.
 const LOCK_ALLOWED: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(5);
+const SHARED_MODE: u32 = 0o664;
 
 /// What is wrong with the state of benches.
 #[derive(Debug, Error)]
@@ -133,11 +134,20 @@ impl StateFolder {
 
 /// Opens or makes a lock file. One of another user can only be read; a local file system locks it all the same.
 pub(in crate::rig) fn open_lock(path: &Path) -> std::io::Result<File> {
-    let made = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o664).open(path);
+    let made = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     match made {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => File::open(path).map_err(|_| error),
+        Ok(file) => {
+            share(&file);
+            Ok(file)
+        }
         other => other,
     }
+}
+
+/// Lets those who share the folder read the file, and its group write it, whatever this user's umask is for other files.
+fn share(file: &File) {
+    let _of_another_user = file.set_permissions(Permissions::from_mode(SHARED_MODE));
 }
 
 fn is_writable(folder: &Path) -> bool {
@@ -163,11 +173,11 @@ pub(super) fn write(path: &Path, text: &str, keep: Keep) -> Result<(), StateErro
     let new = path.with_extension("new");
     // Left by a process that was killed, perhaps another user's.
     remove(&new)?;
-    let written =
-        OpenOptions::new().write(true).create_new(true).mode(0o664).open(&new).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            if keep == Keep::ForGood { file.sync_all() } else { Ok(()) }
-        });
+    let written = OpenOptions::new().write(true).create_new(true).open(&new).and_then(|mut file| {
+        share(&file);
+        file.write_all(text.as_bytes())?;
+        if keep == Keep::ForGood { file.sync_all() } else { Ok(()) }
+    });
     written.and_then(|()| fs::rename(&new, path)).map_err(failed)
 }
 

@@ -11,7 +11,7 @@ mod key;
 pub mod offline;
 mod standing;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -32,6 +32,8 @@ pub use key::BenchKey;
 const LEASE: Duration = Duration::from_secs(60);
 /// What `PPSRIG_LEASE_S` may make of it.
 const LEASE_S: std::ops::RangeInclusive<u64> = 1..=3600;
+/// How often the holder looks whether its machine slept.
+const LOOK_AT_CLOCK: Duration = Duration::from_secs(1);
 /// How often somebody who waits looks again.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -185,14 +187,20 @@ impl LeaseFile {
     /// # Errors
     /// Why it is this process's no longer.
     fn renew_until(&self, stopped: &Receiver<()>) -> Result<(), String> {
-        let mut renewed = Instant::now();
-        while stopped.recv_timeout(self.length / 3) == Err(RecvTimeoutError::Timeout) {
+        let every = self.length / 3;
+        let (mut renewed, mut at) = (Instant::now(), Timestamp::now());
+        while stopped.recv_timeout(every.min(LOOK_AT_CLOCK)) == Err(RecvTimeoutError::Timeout) {
+            // A machine that sleeps does not count the time, but sees it on the wall clock when it wakes.
+            let by_wall = Duration::try_from(Timestamp::now().duration_since(at)).unwrap_or_default();
+            if renewed.elapsed().max(by_wall) < every {
+                continue;
+            }
             match self.renew() {
-                Ok(None) => renewed = Instant::now(),
+                Ok(None) => (renewed, at) = (Instant::now(), Timestamp::now()),
                 Ok(Some(lost)) => return Err(lost),
                 // A full disk may have room again before the lease has ended.
-                Err(error) if renewed.elapsed() < self.length => {
-                    log::warn!("the lease is not renewed: {error}")
+                Err(error) if renewed.elapsed().max(by_wall) < self.length => {
+                    log::warn!("the lease is not renewed: {error}");
                 }
                 Err(error) => return Err(format!("it could not be renewed: {error}")),
             }
@@ -236,18 +244,6 @@ impl LeaseFile {
 fn length(text: &str) -> Result<Duration, LeaseError> {
     let seconds = text.parse().ok().filter(|seconds| LEASE_S.contains(seconds));
     seconds.map(Duration::from_secs).ok_or_else(|| LeaseError::Length { text: text.to_owned() })
-}
-
-/// Who has a bench now, if anybody: for what only looks.
-///
-/// # Errors
-/// [`StateError`] if that cannot be read.
-pub fn held_by(state: &StateFolder, key: &BenchKey) -> Result<Option<String>, StateError> {
-    let path: &Path = &state.file(key, "lease");
-    match Observed::default().standing(folder::read(path)?, Timestamp::now(), path) {
-        Standing::Free => Ok(None),
-        Standing::Held(by) => Ok(Some(by)),
-    }
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ pub(super) struct Loader<'a> {
     pub(super) session: &'a mut Session,
     pub(super) operations: &'a mut u64,
     pub(super) progress: &'a mut dyn FnMut(Stage, u64, u64),
+    /// Whether blocks are left to probe-rs, which moves them word by word, because [`Bulk`] could not.
+    pub(super) by_words: bool,
 }
 
 /// A core that was loaded and is halted.
@@ -54,12 +56,12 @@ impl<'a> Loader<'a> {
             blocks.extend(self.aligned_blocks(segment)?);
         }
         let writing = Instant::now();
-        self.each(&blocks, Stage::Write, write)?;
+        self.each(&blocks, Stage::Write)?;
         let write_ns = nanos(writing);
         let verifying = Instant::now();
-        self.each(&blocks, Stage::Verify, verify)?;
+        self.each(&blocks, Stage::Verify)?;
         let verify_ns = nanos(verifying);
-        let Self { session, operations, progress } = self;
+        let Self { session, operations, progress, .. } = self;
         let mut core = session.core(0).map_err(gone)?;
         *operations += 1;
         let pc = core.program_counter().id();
@@ -114,26 +116,90 @@ impl<'a> Loader<'a> {
         Ok(if last { word[word.len() - count..].to_vec() } else { word[..count].to_vec() })
     }
 
-    fn each(
-        &mut self,
-        blocks: &[Block],
-        stage: Stage,
-        act: fn(&mut Bulk<'_>, &Block) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let Self { session, operations, progress } = self;
-        let total = blocks.iter().map(|block| block.data.len() as u64).sum();
-        let mut done = 0;
-        progress(stage, done, total);
-        with_bulk(session, |bulk| {
-            for block in blocks {
-                **operations += 1;
-                act(bulk, block)?;
-                done += block.data.len() as u64;
-                progress(stage, done, total);
+    /// Writes or verifies all blocks: in bulk, and from the first that fails on as probe-rs does it by itself.
+    fn each(&mut self, blocks: &[Block], stage: Stage) -> Result<(), String> {
+        (self.progress)(stage, 0, total(blocks));
+        let mut moved = 0;
+        if !self.by_words {
+            let problem;
+            (moved, problem) = self.in_bulk(blocks, stage)?;
+            if let Some(problem) = problem {
+                log::warn!("{problem}; the rest is moved word by word, which takes longer");
+                self.by_words = true;
             }
-            Ok(())
+        }
+        for index in moved..blocks.len() {
+            *self.operations += 1;
+            let mut core = self.core()?;
+            moved_block(&mut core, &blocks[index], stage).map_err(Trouble::text)?;
+            drop(core);
+            (self.progress)(stage, total(&blocks[..=index]), total(blocks));
+        }
+        Ok(())
+    }
+
+    /// How many blocks went well, and what was wrong with the next one.
+    fn in_bulk(&mut self, blocks: &[Block], stage: Stage) -> Result<(usize, Option<String>), String> {
+        let Self { session, operations, progress, .. } = self;
+        with_bulk(session, |bulk| {
+            for (index, block) in blocks.iter().enumerate() {
+                **operations += 1;
+                match moved_block(bulk, block, stage) {
+                    Ok(()) => {}
+                    Err(Trouble::Moving(problem)) => return Ok((index, Some(problem))),
+                    Err(Trouble::Differs(problem)) => return Err(problem),
+                }
+                progress(stage, total(&blocks[..=index]), total(blocks));
+            }
+            Ok((blocks.len(), None))
         })
         .map_err(gone)?
+    }
+}
+
+fn total(blocks: &[Block]) -> u64 {
+    blocks.iter().map(|block| block.data.len() as u64).sum()
+}
+
+/// What is wrong with a block.
+enum Trouble {
+    /// It could not be moved.
+    Moving(String),
+    /// It was, and is not what was written: no other way of reading it makes that good.
+    Differs(String),
+}
+
+impl Trouble {
+    fn text(self) -> String {
+        match self {
+            Self::Moving(text) | Self::Differs(text) => text,
+        }
+    }
+}
+
+/// Memory of a halted core.
+trait Memory {
+    fn put(&mut self, address: u64, bytes: &[u8]) -> Result<(), probe_rs::Error>;
+    fn get(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), probe_rs::Error>;
+}
+
+impl Memory for Bulk<'_> {
+    fn put(&mut self, address: u64, bytes: &[u8]) -> Result<(), probe_rs::Error> {
+        self.write(address, bytes)
+    }
+
+    fn get(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), probe_rs::Error> {
+        self.read(address, bytes)
+    }
+}
+
+impl Memory for Core<'_> {
+    fn put(&mut self, address: u64, bytes: &[u8]) -> Result<(), probe_rs::Error> {
+        self.write(address, bytes)
+    }
+
+    fn get(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), probe_rs::Error> {
+        self.read(address, bytes)
     }
 }
 
@@ -150,26 +216,35 @@ fn gone(error: probe_rs::Error) -> String {
     format!("cannot reach the core: {}", chain(&error))
 }
 
-fn write(bulk: &mut Bulk<'_>, block: &Block) -> Result<(), String> {
-    bulk.write(block.address, &block.data).map_err(|error| {
-        format!("cannot write {} bytes at {:#x}: {}", block.data.len(), block.address, chain(&error))
+fn moved_block(memory: &mut impl Memory, block: &Block, stage: Stage) -> Result<(), Trouble> {
+    match stage {
+        Stage::Verify => verify(memory, block),
+        _ => write(memory, block),
+    }
+}
+
+fn write(memory: &mut impl Memory, block: &Block) -> Result<(), Trouble> {
+    memory.put(block.address, &block.data).map_err(|error| {
+        let (length, address) = (block.data.len(), block.address);
+        Trouble::Moving(format!("cannot write {length} bytes at {address:#x}: {}", chain(&error)))
     })
 }
 
-fn verify(bulk: &mut Bulk<'_>, block: &Block) -> Result<(), String> {
+fn verify(memory: &mut impl Memory, block: &Block) -> Result<(), Trouble> {
     let mut read = vec![0; block.data.len()];
-    bulk.read(block.address, &mut read).map_err(|error| {
-        format!("cannot read {} bytes back at {:#x}: {}", read.len(), block.address, chain(&error))
+    memory.get(block.address, &mut read).map_err(|error| {
+        let (length, address) = (block.data.len(), block.address);
+        Trouble::Moving(format!("cannot read {length} bytes back at {address:#x}: {}", chain(&error)))
     })?;
     match first_difference(&block.data, &read) {
         None => Ok(()),
-        Some(at) => Err(format!(
+        Some(at) => Err(Trouble::Differs(format!(
             "verify failed at {:#x}: wrote {:#04x}, read {:#04x} back; is the board's RAM set up and stable there, \
              does `chip` name this board?",
             block.address + at as u64,
             block.data[at],
             read[at]
-        )),
+        ))),
     }
 }
 

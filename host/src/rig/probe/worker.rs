@@ -113,7 +113,7 @@ fn load_image(
     load::check_ram(session.target(), &image, path)?;
     *operations += 1;
     drop(session.core(0).map_err(|error| no_core(target, &error))?);
-    let loader = Loader { session: &mut session, operations, progress: &mut progress };
+    let loader = Loader { session: &mut session, operations, progress: &mut progress, by_words: false };
     let (mut report, mut loaded) = loader.load(&image, started)?;
     for &from in step_from {
         say(&Reply::Executed(loaded.trace(from)?));
