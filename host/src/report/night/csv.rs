@@ -48,7 +48,6 @@ pub(super) fn summary(night: &Night) -> String {
     });
     let steps = night.measures.iter().flat_map(|measure| {
         let of_step = move |step: &StepResult| -> Vec<Row> { step_rows(night, measure, step) };
-        // One that went well the second time is the same as one that went well.
         measure.steps.iter().filter(|step| !was_repeated(measure, step)).flat_map(of_step)
     });
     let comparisons = night.measures.iter().flat_map(|measure| {
@@ -70,12 +69,6 @@ fn row(night: &Night, measure: Option<&MeasureResult>, what: &str) -> Row {
     let Some(measure) = measure else { return own };
     let measurement = measure.measurement.to_string();
     set(own, &[("measure", &measure.name), ("measurement", &measurement), ("clock", measure.clock)])
-}
-
-/// Whether a step that gave nothing was done after all: nights that were cut give the same table as others.
-fn was_repeated(measure: &MeasureResult, step: &StepResult) -> bool {
-    let done = |other: &StepResult| other.step == step.step && !other.figures.is_empty();
-    step.figures.is_empty() && measure.steps.iter().any(done)
 }
 
 fn step_rows(night: &Night, measure: &MeasureResult, step: &StepResult) -> Vec<Row> {

@@ -107,11 +107,11 @@ fn right(text: impl ToString) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-/// Rows of a name and a text that is wrapped.
+/// Rows of a name and a text that is wrapped. What an instrument says must not drive the terminal.
 pub(crate) fn pairs(rows: &[(&str, String)]) -> String {
     let mut table = plain();
     for (name, value) in rows {
-        table.add_row(vec![Cell::new(name), Cell::new(value)]);
+        table.add_row(vec![Cell::new(name), Cell::new(visible_lines(value))]);
     }
     table.trim_fmt() + "\n"
 }
