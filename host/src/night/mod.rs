@@ -10,6 +10,7 @@ pub mod journal;
 pub mod judge;
 pub mod plan;
 pub mod result;
+pub mod sums;
 #[cfg(test)]
 pub(crate) mod testing;
 

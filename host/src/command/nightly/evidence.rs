@@ -184,3 +184,43 @@ impl NightFolder {
         evidence(&self.dir, &self.record.plan, &self.journal)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capture(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/captures").join(name)
+    }
+
+    #[test]
+    fn a_run_in_which_the_reference_was_lost_says_so() {
+        let read = measured(&capture("synthetic-faults")).expect("it is a bundle");
+        let told = "the reference could not be trusted all the time: 8 edges unlocked, 4 edges settling";
+        assert_eq!(read.outage.as_deref(), Some(told));
+        assert_eq!(measured(&capture("virtual-alternate")).expect("it is a bundle").outage, None);
+    }
+
+    #[test]
+    fn what_a_bundle_gives_is_what_its_summary_says() {
+        let read = measured(&capture("virtual-path-counted")).expect("it is a bundle");
+        let summary = std::fs::read_to_string(capture("virtual-path-counted").join("summary.csv"));
+        assert_eq!(read.figures.len(), summary.expect("it is there").lines().count() - 1);
+        assert!(read.emulated && !read.groups.is_empty());
+    }
+
+    #[test]
+    fn a_baseline_is_copied_with_what_it_was_recorded_from() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut plan = crate::night::testing::plan();
+        let base = capture("virtual-path-counted");
+        let new = Arm::Image("image".to_owned());
+        plan.measures[0].compare = vec![Compare { base: Arm::Baseline(base.clone()), new }];
+        let original = original_baselines(&plan).expect("it is a bundle");
+        copy_baselines(folder.path(), &plan).expect("it fits");
+        assert_eq!(baselines(folder.path(), &plan).expect("it was just copied"), original);
+        plan.measures[0].compare[0].base = Arm::Baseline(folder.path().join("baselines"));
+        let none = original_baselines(&plan).expect_err("there are folders of bundles, no bundles");
+        assert!(none.to_string().contains("no run bundle in it"), "{none}");
+    }
+}

@@ -5,15 +5,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use comfy_table::{Cell, CellAlignment};
 
 use super::evidence::evidence;
 use super::folder;
-use crate::analysis::fixed::Fixed;
+use crate::analysis::verdict::Outcome;
 use crate::bundle;
-use crate::night::judge::judge;
-use crate::night::{Night, NightRecord};
-use crate::report::{Output, terminal};
+use crate::night::Night;
+use crate::night::judge::{judge, sentence};
+use crate::report::{self, terminal};
 
 /// Reasons that are told on a terminal.
 const REASONS: usize = 8;
@@ -36,21 +35,12 @@ pub(in crate::command) fn finish(dir: &Path, out: Option<&Path>, json: bool) -> 
     let evidence = evidence(dir, &record.plan, &journal)?;
     let night = judge(&record, &journal.entries, &evidence);
     let to = out.unwrap_or(dir);
-    let files = outputs(&record, &night);
-    let written: Vec<PathBuf> = files
+    let written: Vec<PathBuf> = report::night::files(&record, &night)
         .iter()
         .map(|file| bundle::write_file(to, file.name, |into| file.write(into)))
         .collect::<Result<_, _>>()?;
-    let text = if json { summary_json(&night) } else { table(&night, to, &written) };
+    let text = if json { report::night::summary_json(&record, &night) } else { table(&night, to, &written) };
     Ok(Finished { exit: night.exit, text })
-}
-
-fn outputs<'a>(_record: &'a NightRecord, night: &'a Night) -> Vec<Output<'a>> {
-    vec![Output::text(crate::night::outputs::SUMMARY_JSON, || summary_json(night))]
-}
-
-fn summary_json(night: &Night) -> String {
-    serde_json::to_string_pretty(night).expect("a night is JSON") + "\n"
 }
 
 /// The verdict first, then what it rests on.
@@ -72,75 +62,32 @@ fn table(night: &Night, to: &Path, written: &[PathBuf]) -> String {
         rows.push(("health", if health.well { "well".to_owned() } else { health.reasons.join("; ") }));
     }
     for measure in &night.measures {
-        let runs = measure.steps.len();
-        rows.push(("measure", format!("{}: {runs} runs; {}", measure.name, measure.ended)));
+        let count = match measure.steps.len() {
+            1 => "1 run".to_owned(),
+            count => format!("{count} runs"),
+        };
+        let ended = if measure.ended.is_empty() { "cut" } else { &measure.ended };
+        rows.push(("measure", format!("{}: {count}; {ended}", measure.name)));
+        for one in &measure.comparisons {
+            rows.push((one.verdict.name(), sentence(one)));
+        }
+        for one in &measure.limits {
+            let of = [one.image.as_str(), &one.variant].join(" ");
+            rows.push((outcome_name(one.outcome), format!("{}: {}", of.trim(), one.reason)));
+        }
     }
     let mut text = terminal::pairs(&rows);
-    comparisons(night, &mut text);
-    limits(night, &mut text);
     let names = written.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy());
     let names = names.collect::<Vec<_>>().join(", ");
     let _infallible = writeln!(text, "\nfiles in {}:\n  {names}", to.display());
     text
 }
 
-fn right(text: String) -> Cell {
-    Cell::new(text).set_alignment(CellAlignment::Right)
-}
-
-fn number(value: Option<Fixed>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-fn comparisons(night: &Night, text: &mut String) {
-    let mut table = terminal::plain();
-    table.set_header([
-        "new with base",
-        "figure",
-        "base",
-        "new",
-        "change",
-        "from",
-        "to",
-        "margin",
-        "unit",
-        "verdict",
-    ]);
-    let mut any = false;
-    for measure in &night.measures {
-        for one in &measure.comparisons {
-            any = true;
-            let (low, high) = one.interval.unzip();
-            let figure = [one.variant.as_str(), &one.metric].join(" ");
-            let mut row = vec![Cell::new(format!("{} with {}", one.new, one.base)), Cell::new(figure.trim())];
-            row.extend(
-                [one.base_value, one.new_value, one.change, low, high, one.margin].map(number).map(right),
-            );
-            row.extend([Cell::new(&one.unit), Cell::new(one.verdict.name())]);
-            table.add_row(row);
-        }
-    }
-    if any {
-        let _infallible = writeln!(text, "\n{}", table.trim_fmt());
-    }
-}
-
-fn limits(night: &Night, text: &mut String) {
-    let mut table = terminal::plain();
-    table.set_header(["limit of", "figure", "at least", "at most", "mean", "unit", "outcome"]);
-    let mut any = false;
-    for measure in &night.measures {
-        for one in &measure.limits {
-            any = true;
-            let bound = |bound: Option<f64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
-            let of = [one.image.as_str(), &one.variant].join(" ");
-            let mut row = vec![Cell::new(of.trim()), Cell::new(&one.metric)];
-            row.extend([bound(one.at_least), bound(one.at_most), number(one.value)].map(right));
-            row.extend([Cell::new(&one.unit), Cell::new(one.outcome.to_string())]);
-            table.add_row(row);
-        }
-    }
-    if any {
-        let _infallible = writeln!(text, "\n{}", table.trim_fmt());
+const fn outcome_name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => "kept",
+        Outcome::Failed => "exceeded",
+        Outcome::NotDone => "not-done",
+        Outcome::Invalid | Outcome::Unjudged => "no-verdict",
     }
 }

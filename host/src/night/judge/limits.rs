@@ -125,8 +125,12 @@ impl Asked<'_> {
         }
         let (metric, unit) = (&self.limit.metric, &figure.unit);
         let number = value.to_f64();
-        let sessions = self.done.len();
-        let told = format!("{metric} {value} {unit} in {sessions} sessions");
+        let sessions = match self.done.len() {
+            1 => "1 session".to_owned(),
+            sessions => format!("{sessions} sessions"),
+        };
+        let unit = if unit == metric { String::new() } else { format!(" {unit}") };
+        let told = format!("{metric} {value}{unit} in {sessions}");
         let above = self.limit.at_most.filter(|most| number > *most);
         let below = self.limit.at_least.filter(|least| number < *least);
         let exceeded = match (above, below) {

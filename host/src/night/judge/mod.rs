@@ -13,6 +13,8 @@ pub mod standing;
 #[cfg(test)]
 mod tests;
 
+pub use self::outcome::sentence;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -117,15 +117,18 @@ fn invalid(record: &NightRecord, night: &Night) -> Vec<String> {
     reasons
 }
 
-/// One comparison as a sentence with figures.
+/// One comparison as a sentence with figures, its verdict among it.
 fn told(one: &ComparisonResult) -> String {
+    format!("{}: {}", one.verdict.name(), sentence(one))
+}
+
+/// One comparison as a sentence with figures.
+#[must_use]
+pub fn sentence(one: &ComparisonResult) -> String {
     let what: Vec<&str> =
         [one.variant.as_str(), &one.metric].into_iter().filter(|text| !text.is_empty()).collect();
-    let what = if what.is_empty() { String::new() } else { format!(" {}", what.join(" ")) };
-    let head = format!("{} with {}:{what} {}", one.new, one.base, one.verdict.name());
-    if !one.reason.is_empty() {
-        return format!("{head}: {}", one.reason);
-    }
+    let what = if what.is_empty() { String::new() } else { format!(": {}", what.join(" ")) };
+    let head = format!("{} with {}{what}", one.new, one.base);
     let unit = &one.unit;
     let change = match (&one.change, &one.base_value, &one.new_value) {
         (Some(change), Some(base), Some(new)) => format!(": {base} to {new} {unit}, a change of {change}"),
@@ -133,7 +136,8 @@ fn told(one: &ComparisonResult) -> String {
     };
     let interval = one.interval.as_ref().map(|(low, high)| format!(" ({low} to {high})")).unwrap_or_default();
     let margin = one.margin.as_ref().map(|margin| format!(", margin {margin}")).unwrap_or_default();
-    format!("{head}{change}{interval}{margin}")
+    let reason = if one.reason.is_empty() { String::new() } else { format!("; {}", one.reason) };
+    format!("{head}{change}{interval}{margin}{reason}")
 }
 
 /// Steps that went well the second time.

@@ -64,7 +64,7 @@ pub fn ended(measure: &Measure, rounds: u32, result: &MeasureResult) -> Option<S
     let after = if rounds == 1 { "after 1 round".to_owned() } else { format!("after {rounds} rounds") };
     match standing(measure, result) {
         Standing::Decided => Some(format!("decided {after}")),
-        Standing::Nothing => Some(format!("nothing to decide, all {} sessions are done", measure.sessions)),
+        Standing::Nothing => Some(format!("nothing to decide; sessions done: {}", measure.sessions)),
         Standing::Cannot(why) => Some(format!("cannot be decided, {after}: {why}")),
         Standing::Open if rounds >= measure.most_sessions => {
             Some(format!("not decided {after}, which are the most that the plan allows"))

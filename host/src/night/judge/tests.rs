@@ -117,7 +117,7 @@ const SAME: [(f64, f64); 3] = [(40.0, 40.01), (40.1, 40.1), (39.9, 39.9)];
 fn a_slower_image_is_worse_and_an_equal_one_passes() {
     let night = Story::rounds(&WORSE).finish("").night(two_images(3));
     assert_eq!((night.outcome, night.exit), (Outcome::Failed, 1));
-    let told = "path: after with before: indirect mean worse: 40.000 to 50.000 ns, a change of 10.000";
+    let told = "path: worse: after with before: indirect mean: 40.000 to 50.000 ns, a change of 10.000";
     assert!(night.reasons[0].starts_with(told), "{:?}", night.reasons);
     let night = Story::rounds(&SAME).finish("").night(two_images(3));
     assert_eq!((night.outcome, night.exit), (Outcome::Passed, 0), "{:?}", night.reasons);
@@ -319,7 +319,7 @@ fn a_measure_that_no_session_can_decide_ends_and_says_why() {
             &Evidence::default(),
         ),
     );
-    assert_eq!(nothing.as_deref(), Some("nothing to decide, all 3 sessions are done"));
+    assert_eq!(nothing.as_deref(), Some("nothing to decide; sessions done: 3"));
 }
 
 /// A run in which these instructions were counted.
@@ -343,7 +343,7 @@ fn one_instruction_more_is_worse_after_one_exact_session() {
     assert_eq!(night(6.0).exit, 0);
     let worse = night(7.0);
     assert_eq!(worse.exit, 1);
-    let told = "path: after with before: indirect instructions worse: 6 to 7 instructions, a change of 1";
+    let told = "path: worse: after with before: indirect instructions: 6 to 7 instructions, a change of 1";
     assert!(worse.reasons[0].starts_with(told), "{:?}", worse.reasons);
 }
 
