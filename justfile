@@ -52,5 +52,9 @@ benchmark *OPTIONS:
     cargo bench --quiet -p ppsrig
     host/benches/peers/run.sh {{OPTIONS}}
 
+# A Debian package with the virtual bench in it: build/deb; `just deb --dev` takes the development build
+deb *OPTIONS:
+    host/packaging/deb.sh {{OPTIONS}}
+
 # What CI does; its run is a slow one, which holds on a busy machine
 ci: lint test loom (bench "--rate" "2" "--width-ms" "250" "--edges" "10") conformance

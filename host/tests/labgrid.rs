@@ -73,13 +73,18 @@ impl Lab {
         };
         let exported = place.file("exporter.yaml", resources);
         let exported = exported.to_str().expect("it is text");
-        let servers = [
-            start("labgrid-coordinator", &["-l", &coordinator]),
-            start(
-                "labgrid-exporter",
-                &["-c", &coordinator, "-n", "lab", "--hostname", "127.0.0.1", exported],
-            ),
-        ];
+        let coordinates = start("labgrid-coordinator", &["-l", &coordinator]);
+        // An exporter that finds no coordinator ends.
+        let started = Instant::now();
+        while TcpStream::connect(&coordinator).is_err() {
+            assert!(started.elapsed() < PATIENCE, "no coordinator");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let exports = start(
+            "labgrid-exporter",
+            &["-c", &coordinator, "-n", "lab", "--hostname", "127.0.0.1", exported],
+        );
+        let servers = [coordinates, exports];
         let lab = Self { place, coordinator, _servers: servers };
         let known =
             || lab.client("rig", &["resources"]).lines().filter(|line| line.starts_with("lab/")).count();

@@ -10,6 +10,7 @@ use super::figure::Figure;
 use super::fixed::Fixed;
 use super::latency::{Latencies, latencies};
 use super::rate::CounterRate;
+use super::reference::StateSpan;
 use super::row::{EdgeRow, add_up};
 use super::sawtooth::sawtooth;
 use super::seconds::{Reference, Unaligned, past_leap_table};
@@ -18,7 +19,7 @@ use super::verdict::{Verdict, verdict};
 use super::window::{Window, windows};
 use crate::events::{Burst, Recording};
 use crate::plan::RunRecord;
-use crate::units::Hertz;
+use crate::units::{Hertz, Nanos};
 
 /// Everything that follows from a recording about edges.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +40,8 @@ pub struct EdgeAnalysis {
     pub second_rule: String,
     /// What is to be said of the table of leap seconds, where the run is past its end.
     pub leap_table: Option<String>,
+    /// What the reference was worth while edges were measured.
+    pub reference_states: Vec<StateSpan>,
     /// What is worth saying of the reference beside the ledger.
     pub reference_notes: Vec<String>,
     /// The same of the interval counter.
@@ -95,14 +98,25 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         probe_operations,
         second_rule: if on_grid { reference.rule() } else { Unaligned::RULE.to_owned() },
         leap_table: past_leap_table(&record.provenance.started_utc),
+        reference_states: Vec::new(),
         reference_notes: reference_notes(record, recording, reference),
         interval_counter_notes: super::stamps::notes(recording),
         partial: whole.partial.map(str::to_owned),
         verdict: Verdict::nothing(),
     };
+    if on_grid {
+        analysis.reference_states = reference_states(&analysis, reference);
+    }
     analysis.figures = super::figures::figures(&analysis, record);
     analysis.verdict = verdict(&analysis, record);
     analysis
+}
+
+/// From the first edge to the last.
+fn reference_states(analysis: &EdgeAnalysis, reference: &dyn Reference) -> Vec<StateSpan> {
+    let times = || analysis.rows().filter(|row| row.burst == Burst::Edges).filter_map(|row| row.gpst_ns);
+    let (Some(first), Some(last)) = (times().min(), times().max()) else { return Vec::new() };
+    reference.spans(Nanos(first).second(), Nanos(last).second().plus(1))
 }
 
 fn reference_notes(record: &RunRecord, recording: &Recording, reference: &dyn Reference) -> Vec<String> {

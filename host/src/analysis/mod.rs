@@ -12,6 +12,7 @@ pub mod compare;
 pub mod ctime;
 pub mod disturbance;
 pub mod edge;
+pub mod environment;
 pub mod estimate;
 pub mod figure;
 pub mod figures;
@@ -22,6 +23,7 @@ pub mod latency;
 pub mod lost;
 pub mod pairing;
 pub mod path;
+pub mod picture;
 pub mod placement;
 pub mod preflight;
 #[cfg(test)]
@@ -56,6 +58,7 @@ use ppsrig_wire::{Capabilities, FromBoard, Identity};
 use self::ctime::CtimeAnalysis;
 use self::edge::EdgeAnalysis;
 pub use self::edge::{RateCheck, check_rate};
+use self::environment::Environment;
 use self::figure::Figure;
 use self::path::PathAnalysis;
 use self::seconds::Reference;
@@ -123,6 +126,8 @@ pub struct Analysis {
     pub ctime: Option<CtimeAnalysis>,
     /// What the board said of itself, last.
     pub identity: Option<Identity>,
+    /// Temperatures beside the instruments.
+    pub environment: Environment,
     /// Whether every figure is to be labelled `emulated`.
     pub emulated: bool,
     /// Why the recording is partial, if it is.
@@ -172,6 +177,7 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         path,
         ctime,
         identity: whole.identity.cloned(),
+        environment: Environment::of(recording),
         emulated: whole.emulated,
         partial: whole.partial.map(str::to_owned),
         verdict,

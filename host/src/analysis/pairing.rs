@@ -144,6 +144,7 @@ fn with_capture(row: EdgeRow, captured: &Captured) -> EdgeRow {
     EdgeRow {
         captured: Some(captured.capture.number),
         capture: Some(captured.capture),
+        arrival: Some(captured.arrival),
         mode: Some(if captured.is_poll() { Mode::Poll } else { Mode::Irq }),
         ..row
     }

@@ -43,6 +43,32 @@ pub enum ReferenceState {
     Unlocked,
 }
 
+impl ReferenceState {
+    /// As reports name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Locked => "locked",
+            Self::Holdover => "holdover",
+            Self::Settling => "settling",
+            Self::Unlocked => "unlocked",
+        }
+    }
+}
+
+/// What the reference was worth from one second up to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateSpan {
+    /// The first second.
+    pub from: GpsSecond,
+    /// The first second behind it.
+    pub to: GpsSecond,
+    /// The state.
+    pub state: ReferenceState,
+    /// Why; empty when it was locked.
+    pub reason: String,
+}
+
 /// The reference's state over a whole recording.
 #[derive(Clone, Debug)]
 pub struct ReferenceTimeline {
@@ -103,6 +129,22 @@ impl ReferenceTimeline {
     pub fn state(&self, at: Nanos) -> (ReferenceState, &str) {
         let entry = self.states.range(..=at.second()).next_back();
         entry.map_or((ReferenceState::Unlocked, ""), |(_, (state, reason))| (*state, reason))
+    }
+
+    /// The states from one second up to another.
+    #[must_use]
+    pub fn spans(&self, from: GpsSecond, to: GpsSecond) -> Vec<StateSpan> {
+        let mut spans: Vec<StateSpan> = Vec::new();
+        let begun = self.states.range(..=from).next_back().map(|(_, entry)| (from, entry));
+        let later = self.states.range(from.plus(1)..).map(|(second, entry)| (*second, entry));
+        for (second, (state, reason)) in begun.into_iter().chain(later).take_while(|(second, _)| *second < to)
+        {
+            if let Some(before) = spans.last_mut() {
+                before.to = second;
+            }
+            spans.push(StateSpan { from: second, to, state: *state, reason: reason.clone() });
+        }
+        spans
     }
 
     /// The state from one second on, up to another or for ever, whatever it was.

@@ -7,6 +7,7 @@ use ppsrig_wire::Capture;
 use super::class::{Class, Ledger, Side};
 use super::tie::{Tie, TiedLatency};
 use crate::events::Burst;
+use crate::units::HostNanos;
 
 /// How an edge was captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +49,8 @@ pub struct EdgeRow {
     pub mode: Option<Mode>,
     /// What the board sent.
     pub capture: Option<Capture>,
+    /// When its record arrived.
+    pub arrival: Option<HostNanos>,
     /// The class.
     pub class: Class,
     /// Why.
@@ -73,6 +76,7 @@ impl EdgeRow {
             qerr_ps: None,
             mode: None,
             capture: None,
+            arrival: None,
             class,
             reason,
             interval_ps: None,

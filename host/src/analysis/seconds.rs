@@ -6,7 +6,7 @@ use ppsrig_wire::FromBoard;
 
 use super::class::Class;
 use super::label::{SECOND_RULE, SecondLabels};
-use super::reference::{Demands, ReferenceState, ReferenceTimeline, notes};
+use super::reference::{Demands, ReferenceState, ReferenceTimeline, StateSpan, notes};
 use crate::events::{BoardEvent, Recording, RigEvent};
 use crate::plan::RunRecord;
 use crate::units::{GpsSecond, HostNanos, LEAP_TABLE_END, NS_PER_S, Nanos};
@@ -28,6 +28,11 @@ pub trait Reference {
 
     /// The rule behind [`Reference::label`], as a sentence for the report.
     fn rule(&self) -> String;
+
+    /// What it was worth from one second to another, in order and without a gap. Empty where that is not known.
+    fn spans(&self, _: GpsSecond, _: GpsSecond) -> Vec<StateSpan> {
+        Vec::new()
+    }
 
     /// What is worth saying of it beside the ledger.
     fn notes(&self) -> Vec<String> {
@@ -123,6 +128,10 @@ impl Reference for Recorded {
 
     fn qerr_ps(&self, second: GpsSecond) -> Option<i32> {
         self.labels.qerr_ps(second)
+    }
+
+    fn spans(&self, from: GpsSecond, to: GpsSecond) -> Vec<StateSpan> {
+        self.timeline.spans(from, to)
     }
 
     fn notes(&self) -> Vec<String> {

@@ -88,6 +88,8 @@ impl Session {
 /// A paired edge, as the spread needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpreadPoint {
+    /// Number of the commanded edge.
+    pub edge: u32,
     /// How it was captured.
     pub mode: Mode,
     /// The edge's time after the first one, in picoseconds.
@@ -329,6 +331,7 @@ fn spread_points(rows: &[&EdgeRow], times: &[Option<EdgeTime>], rate: &CounterRa
             let (first_ps, first_ticks) = *origin.get_or_insert((time.ps, half_ticks));
             let edge_ps = time.ps - first_ps;
             Some(SpreadPoint {
+                edge: row.commanded?,
                 mode: row.mode?,
                 edge_ps: edge_ps as f64,
                 late_ps: (rate.picoseconds(half_ticks - first_ticks) - edge_ps) as f64,

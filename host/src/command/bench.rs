@@ -22,6 +22,8 @@ use crate::units::Hertz;
 
 /// Where the virtual bench is, from the root of the source tree.
 const VIRTUAL: &str = "fixtures/benches/virtual.toml";
+/// Where a package puts it, from the root of the installation.
+const INSTALLED: &str = "share/ppsrig/benches/virtual.toml";
 
 /// What a command says before it brings a bench up, since that can take seconds.
 pub const BRINGING_UP: &str = "bringing the bench up";
@@ -310,16 +312,19 @@ fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
     path.canonicalize().with_context(|| format!("--scenario {}: cannot read it", path.display()))
 }
 
-/// The virtual bench of the source tree that the executable was built in or lies in.
+/// The virtual bench of the source tree that the executable lies in, or the one that was installed with it.
 fn virtual_bench() -> anyhow::Result<PathBuf> {
     let executable = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
-    let around = executable.iter().flat_map(|path| path.ancestors().skip(1));
-    let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).parent().into_iter();
-    let found = around.chain(built_in).map(|folder| folder.join(VIRTUAL)).find(|file| file.is_file());
-    found.with_context(|| {
+    let around: Vec<_> = executable.iter().flat_map(|path| path.ancestors().skip(1)).collect();
+    let beside = around.iter().map(|folder| folder.join(VIRTUAL));
+    let installed = around.iter().map(|folder| folder.join(INSTALLED));
+    beside.chain(installed).find(|file| file.is_file()).with_context(|| {
+        let folder = around.first().map_or_else(String::new, |folder| format!(" around {}", folder.display()));
         format!(
-            "no BENCH given, and no source tree with {VIRTUAL} around this executable; give a bench file, or copy \
-             that one from ppsrig's source"
+            "no BENCH given, and no virtual bench{folder}: give a bench file, as in `ppsrig run bench.toml`. \
+             Copy the nearest of fixtures/benches in ppsrig's source, or of /usr/share/ppsrig/benches where its Debian \
+             package is installed, and name your own probe and ports, which `ppsrig list` prints. The virtual bench \
+             needs no hardware: it comes with the source tree (./setup.sh && just bench) and with the Debian package"
         )
     })
 }

@@ -9,6 +9,7 @@ pub mod nightly;
 pub mod replay;
 pub mod run;
 pub mod samples;
+pub mod shell;
 pub mod stability;
 pub mod trace;
 pub mod validate;
@@ -70,6 +71,8 @@ enum Command {
     Nightly(nightly::Args),
     List(list::Args),
     Validate(validate::Args),
+    Completions(shell::Completions),
+    Man(shell::Man),
     /// One probe session, as a child of another ppsrig
     #[command(hide = true)]
     ProbeWorker,
@@ -116,6 +119,8 @@ impl Cli {
             Command::Nightly(args) => nightly::run(args),
             Command::List(args) => list::run(args),
             Command::Validate(args) => validate::run(args),
+            Command::Completions(args) => shell::completions(args),
+            Command::Man(args) => shell::man(args),
             Command::ProbeWorker => Ok(probe::worker::run()),
             Command::Guard { scratch, command } => Ok(guard::run(command, scratch.as_deref())),
             Command::PlaceGuard { place, client, coordinator, file, wait } => {

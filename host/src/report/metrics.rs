@@ -206,7 +206,9 @@ fn name(text: &str) -> String {
 
 impl Families {
     fn add(&mut self, name: &str, unit: &str, help: &'static str, labels: Labels, value: Fixed) {
-        let key = (name.to_owned(), unit.to_owned());
+        // The unit ends the name, once.
+        let stem = name.strip_suffix(unit).and_then(|stem| stem.strip_suffix('_')).unwrap_or(name);
+        let key = (stem.to_owned(), unit.to_owned());
         let family = self.0.entry(key).or_insert_with(|| Family { help, samples: Vec::new() });
         // The same labels twice would be refused by every reader.
         if family.samples.iter().all(|(known, _)| *known != labels) {

@@ -36,6 +36,9 @@ pub const JUNIT: &str = "junit.xml";
 /// The same for machines.
 pub const SUMMARY_JSON: &str = "summary.json";
 
+/// The same for people.
+pub const REPORT: &str = "report.html";
+
 /// Writes the content of a file.
 type Content<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
@@ -80,6 +83,7 @@ pub fn files<'a>(record: &'a RunRecord, analysis: &'a Analysis) -> Vec<Output<'a
     }
     files.push(Output::text(SUMMARY, || csv_files::summary_csv(record, analysis)));
     files.push(Output::text(JUNIT, || junit::run(record, analysis)));
+    files.push(Output::text(REPORT, || html::run(record, analysis)));
     files.push(Output::text(SUMMARY_JSON, || json::summary_json(record, analysis)));
     files
 }
@@ -113,7 +117,7 @@ mod tests {
     use std::path::Path;
 
     /// Sources that make the reports of `run`, `replay` and nights.
-    const OF_A_RUN: [&str; 20] = [
+    const OF_A_RUN: [&str; 27] = [
         "mod.rs",
         "csv_files.rs",
         "json.rs",
@@ -130,6 +134,13 @@ mod tests {
         "night/csv.rs",
         "night/json.rs",
         "night/words.rs",
+        "html/page.rs",
+        "html/night.rs",
+        "html/run/mod.rs",
+        "html/run/edge.rs",
+        "html/run/figures.rs",
+        "html/run/path.rs",
+        "html/run/worst.rs",
         "terminal/mod.rs",
         "terminal/edge.rs",
         "terminal/path.rs",

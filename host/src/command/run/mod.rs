@@ -49,6 +49,7 @@ use record::Recording;
 Examples:
   ppsrig run                 100 edges on the virtual bench
   ppsrig run bench.toml --edges 1000 --rate 100
+  ppsrig run bench.toml --wait 600     after whoever has the bench now
   ppsrig run bench.toml --mode alternate --rate 20 --width-ms 20 --edges 400
   ppsrig run --scenario fixtures/scenarios/faults.toml --json
   ppsrig run bench.toml --measure path --sessions 5

@@ -32,7 +32,7 @@ pub const BAD_BAND: Colour = Colour { light: (0xF8, 0xC9, 0xC4), dark: "#5C211D"
 /// Behind what is measured: trusted soon, or on its own.
 pub const OPEN_BAND: Colour = Colour { light: (0xF5, 0xE2, 0xAE), dark: "#4A390C" };
 /// Behind what is measured: trusted.
-pub const GOOD_BAND: Colour = Colour { light: (0xD3, 0xEF, 0xDA), dark: "#173A22" };
+pub const GOOD_BAND: Colour = Colour { light: (0xD3, 0xEF, 0xDA), dark: "#1F5A33" };
 
 const ALL: [Colour; 12] =
     [INK, MESH, SERIES[0], SERIES[1], SERIES[2], SERIES[3], GOOD, BAD, OPEN, BAD_BAND, OPEN_BAND, GOOD_BAND];

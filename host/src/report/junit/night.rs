@@ -183,7 +183,8 @@ impl Of<'_> {
             Verdict::Worse => Finding::Failed("worse", told, text),
             Verdict::NotResolvable | Verdict::Invalid | Verdict::NoVerdict => Finding::Skipped(told),
         };
-        let name = joined(["compare", &one.variant, &one.metric, ":", &one.new, "with", &one.base]);
+        let what = joined([&one.variant, &one.metric]);
+        let name = format!("compare {what}: {} with {}", one.new, one.base);
         Case::new(name, finding)
     }
 

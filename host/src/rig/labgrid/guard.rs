@@ -132,37 +132,39 @@ impl<'o> Guard<'o> {
     fn take(&mut self, closed: &Receiver<()>) -> Result<(bool, String), String> {
         let left_by_a_guard = self.was_acquired();
         let labgrid = &self.order.labgrid;
-        if let Ok(environment) = call(labgrid, "env") {
-            return Ok((left_by_a_guard, environment));
-        }
-        let acquired = self.acquire(closed);
-        self.note(if acquired.is_ok() { "acquired by ppsrig\n" } else { "" });
-        acquired?;
-        call(labgrid, "env").map(|environment| (true, environment)).map_err(|error| {
-            self.release();
-            error.to_string()
-        })
-    }
-
-    fn acquire(&self, closed: &Receiver<()>) -> Result<(), String> {
         let deadline = Deadline::after(self.order.wait);
         let mut named = None;
         loop {
-            let error = match call(&self.order.labgrid, "acquire") {
-                Ok(_) => return Ok(()),
+            let error = match call(labgrid, "acquire") {
+                Ok(_) => break,
                 Err(error) => error,
             };
-            if !error.is_held() || deadline.passed() {
+            if !error.is_held() {
                 return Err(error.to_string());
             }
             if named.as_ref() != Some(&error) {
-                tell(&Told::Waiting { said: error.to_string() });
-                named = Some(error);
+                // It may be the caller who has it, or who was let in by whoever has it.
+                if let Ok(environment) = call(labgrid, "env") {
+                    return Ok((left_by_a_guard, environment));
+                }
+                self.note("");
+                if !deadline.passed() {
+                    tell(&Told::Waiting { said: error.to_string() });
+                }
+                named = Some(error.clone());
+            }
+            if deadline.passed() {
+                return Err(error.to_string());
             }
             if is_closed(closed, AGAIN.min(deadline.left())) {
                 return Err("interrupted".to_owned());
             }
         }
+        self.note("acquired by ppsrig\n");
+        call(labgrid, "env").map(|environment| (true, environment)).map_err(|error| {
+            self.release();
+            error.to_string()
+        })
     }
 
     /// Whether the place is free afterwards, as far as it was the guard's.

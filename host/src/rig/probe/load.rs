@@ -131,7 +131,7 @@ impl<'a> Loader<'a> {
         for index in moved..blocks.len() {
             *self.operations += 1;
             let mut core = self.core()?;
-            moved_block(&mut core, &blocks[index], stage)?;
+            moved_block(&mut core, &blocks[index], stage).map_err(Trouble::text)?;
             drop(core);
             (self.progress)(stage, total(&blocks[..=index]), total(blocks));
         }
@@ -144,19 +144,37 @@ impl<'a> Loader<'a> {
         with_bulk(session, |bulk| {
             for (index, block) in blocks.iter().enumerate() {
                 **operations += 1;
-                if let Err(problem) = moved_block(bulk, block, stage) {
-                    return (index, Some(problem));
+                match moved_block(bulk, block, stage) {
+                    Ok(()) => {}
+                    Err(Trouble::Moving(problem)) => return Ok((index, Some(problem))),
+                    Err(Trouble::Differs(problem)) => return Err(problem),
                 }
                 progress(stage, total(&blocks[..=index]), total(blocks));
             }
-            (blocks.len(), None)
+            Ok((blocks.len(), None))
         })
-        .map_err(gone)
+        .map_err(gone)?
     }
 }
 
 fn total(blocks: &[Block]) -> u64 {
     blocks.iter().map(|block| block.data.len() as u64).sum()
+}
+
+/// What is wrong with a block.
+enum Trouble {
+    /// It could not be moved.
+    Moving(String),
+    /// It was, and is not what was written: no other way of reading it makes that good.
+    Differs(String),
+}
+
+impl Trouble {
+    fn text(self) -> String {
+        match self {
+            Self::Moving(text) | Self::Differs(text) => text,
+        }
+    }
 }
 
 /// Memory of a halted core.
@@ -198,33 +216,35 @@ fn gone(error: probe_rs::Error) -> String {
     format!("cannot reach the core: {}", chain(&error))
 }
 
-fn moved_block(memory: &mut impl Memory, block: &Block, stage: Stage) -> Result<(), String> {
+fn moved_block(memory: &mut impl Memory, block: &Block, stage: Stage) -> Result<(), Trouble> {
     match stage {
         Stage::Verify => verify(memory, block),
         _ => write(memory, block),
     }
 }
 
-fn write(memory: &mut impl Memory, block: &Block) -> Result<(), String> {
+fn write(memory: &mut impl Memory, block: &Block) -> Result<(), Trouble> {
     memory.put(block.address, &block.data).map_err(|error| {
-        format!("cannot write {} bytes at {:#x}: {}", block.data.len(), block.address, chain(&error))
+        let (length, address) = (block.data.len(), block.address);
+        Trouble::Moving(format!("cannot write {length} bytes at {address:#x}: {}", chain(&error)))
     })
 }
 
-fn verify(memory: &mut impl Memory, block: &Block) -> Result<(), String> {
+fn verify(memory: &mut impl Memory, block: &Block) -> Result<(), Trouble> {
     let mut read = vec![0; block.data.len()];
     memory.get(block.address, &mut read).map_err(|error| {
-        format!("cannot read {} bytes back at {:#x}: {}", read.len(), block.address, chain(&error))
+        let (length, address) = (block.data.len(), block.address);
+        Trouble::Moving(format!("cannot read {length} bytes back at {address:#x}: {}", chain(&error)))
     })?;
     match first_difference(&block.data, &read) {
         None => Ok(()),
-        Some(at) => Err(format!(
+        Some(at) => Err(Trouble::Differs(format!(
             "verify failed at {:#x}: wrote {:#04x}, read {:#04x} back; is the board's RAM set up and stable there, \
              does `chip` name this board?",
             block.address + at as u64,
             block.data[at],
             read[at]
-        )),
+        ))),
     }
 }
 
