@@ -6,6 +6,7 @@ use crate::analysis::verdict::Outcome;
 use crate::night::Night;
 use crate::night::result::{ComparisonResult, LimitResult, MeasureResult, NightFigure, StepResult};
 use crate::report::csv_files::table;
+use crate::report::night::words::was_repeated;
 
 const COLUMNS: [&str; 27] = [
     "what",
@@ -47,6 +48,7 @@ pub(super) fn summary(night: &Night) -> String {
     });
     let steps = night.measures.iter().flat_map(|measure| {
         let of_step = move |step: &StepResult| -> Vec<Row> { step_rows(night, measure, step) };
+        // One that went well the second time is the same as one that went well.
         measure.steps.iter().filter(|step| !was_repeated(measure, step)).flat_map(of_step)
     });
     let comparisons = night.measures.iter().flat_map(|measure| {

@@ -1,10 +1,17 @@
 //! Sentences that several reports of a night share.
 
-use crate::night::result::{ComparisonResult, LimitResult, NightFigure};
+use crate::analysis::verdict::Outcome;
+use crate::night::result::{ComparisonResult, LimitResult, MeasureResult, NightFigure, StepResult};
 
 /// Parts that are not empty, with a space between.
 pub(in crate::report) fn joined<const N: usize>(parts: [&str; N]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a step that could not be done was done when it was tried once more.
+pub(in crate::report) fn was_repeated(measure: &MeasureResult, step: &StepResult) -> bool {
+    let again = |other: &StepResult| other.step == step.step && other.outcome != Outcome::NotDone;
+    step.outcome == Outcome::NotDone && measure.steps.iter().any(again)
 }
 
 /// A figure with its interval, uncertainty and n.
