@@ -9,7 +9,7 @@ bench *OPTIONS: build
 build: firmware
     cargo build --workspace
 
-# The image of the virtual A53 board: build/firmware/virt.elf
+# The images of the virtual A53 board: build/firmware/virt.elf, and virt-one-more.elf for tests
 firmware:
     target/firmware/build.sh
 
@@ -51,6 +51,10 @@ fuzz SECONDS="60" *TARGETS:
 benchmark *OPTIONS:
     cargo bench --quiet -p ppsrig
     host/benches/peers/run.sh {{OPTIONS}}
+
+# A Debian package with the virtual bench in it: build/deb; `just deb --dev` takes the development build
+deb *OPTIONS:
+    host/packaging/deb.sh {{OPTIONS}}
 
 # What CI does; its run is a slow one, which holds on a busy machine
 ci: lint test loom (bench "--rate" "2" "--width-ms" "250" "--edges" "10") conformance

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what ppsrig's tree needs to build, run the virtual bench and test. Safe to run again: it installs only what is missing.
+# Installs what ppsrig's tree needs to build and to run the virtual bench; with --tests also what only the tests need.
+# Safe to run again: it installs only what is missing.
 # Tried on Debian 12; Ubuntu has the same packages, but for the A53 library, which comes from rustup there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -7,6 +8,17 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 toolchain_file=.cargo/firmware-toolchain.env # read by target/firmware/build.sh, ignored by git
 rustup_seconds=60
 qemu_at_least=7.2
+tools=build/tools                            # what only the tests need: tools/venv, tools/node
+schema_from=pytest==9.2.0                    # its source archive carries the JUnit schema that Jenkins checks with
+with_tests=
+case "$*" in
+    "") ;;
+    --tests) with_tests=yes ;;
+    *)
+        printf 'usage: ./setup.sh [--tests]\n  --tests  also what only the tests need: Chromium, ser2net, Node, Python packages in build/tools\n' >&2
+        exit 2
+        ;;
+esac
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -30,7 +42,7 @@ apt_install() { # why, packages...
     say "installing $* ($why)"
     [ -n "$lists_are_fresh" ] || as_root apt-get update -qq
     lists_are_fresh=yes
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 other_system() {
@@ -108,8 +120,68 @@ just_runner() {
     have just || die "just was installed into $bin, which is not on PATH: add it"
 }
 
+# What only the tests need: programs that others wrote, which read what ppsrig writes, or stand for a lab.
+test_program() { # command, package, why
+    have "$1" || [ -x "/usr/sbin/$1" ] || missing_packages="$missing_packages $2"
+    have "$1" || [ -x "/usr/sbin/$1" ] || missing_whys="$missing_whys; $3"
+}
+
+test_programs() {
+    local missing_packages='' missing_whys=''
+    test_program chromium chromium "opens report.html"
+    test_program ser2net ser2net "serial ports over the network"
+    test_program node nodejs "drives Chromium"
+    test_program npm npm "installs what drives it"
+    test_program man man-db "shows the manual pages"
+    test_program dpkg-deb dpkg "builds and unpacks the package"
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing_packages="$missing_packages python3-venv"
+    [ -n "$missing_packages" ] || return 0
+    have apt-get || die "the tests need$missing_packages (Debian's names): please install them, then run this again"
+    # shellcheck disable=SC2086
+    apt_install "for the tests${missing_whys}" $missing_packages
+}
+
+test_python() { # the packages of requirements.txt, and the JUnit schema
+    local venv=$tools/venv wanted=host/tests/tools/requirements.txt
+    local pip=("$venv/bin/pip" --quiet --disable-pip-version-check)
+    if ! { [ -x "$venv/bin/python" ] && cmp -s "$wanted" "$venv/installed.txt"; }; then
+        say "installing the tests' Python packages into $venv (parsers and validators of JUnit, OpenMetrics, Markdown; labgrid)"
+        [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+        "${pip[@]}" install -r "$wanted"
+        cp "$wanted" "$venv/installed.txt"
+    fi
+    if ! [ -s "$venv/share/junit-10.xsd" ]; then
+        say "fetching the JUnit schema out of $schema_from"
+        local scratch
+        scratch=$(mktemp -d)
+        "${pip[@]}" download --no-deps --no-binary :all: --dest "$scratch" "$schema_from"
+        mkdir -p "$venv/share"
+        tar -xzOf "$scratch"/pytest-*.tar.gz --wildcards '*/junit-10.xsd' >"$scratch/junit-10.xsd"
+        mv "$scratch/junit-10.xsd" "$venv/share/"
+        rm -rf "$scratch"
+    fi
+}
+
+test_node() {
+    local node=$tools/node wanted=host/tests/browser/package.json
+    if cmp -s "$wanted" "$node/installed.json" && [ -d "$node/node_modules/playwright-core" ]; then return; fi
+    say "installing playwright-core into $node (drives Chromium)"
+    mkdir -p "$node"
+    cp "$wanted" "$node/package.json"
+    PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --prefix "$node" --no-package-lock --no-audit --no-fund --silent
+    cp "$wanted" "$node/installed.json"
+}
+
 have cargo || die "no cargo: install Rust with rustup, https://rustup.rs"
 system_packages
 core_library
 just_runner
-say "ready: now 'just bench'"
+if [ -n "$with_tests" ]; then
+    mkdir -p "$tools"
+    test_programs
+    test_python
+    test_node
+    say "ready: now 'just test'"
+else
+    say "ready: now 'just bench'"
+fi

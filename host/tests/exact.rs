@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use common::{Place, fixtures, image, text, virtual_bench};
+use common::{Place, fixtures, image, image_with_one_more, text, virtual_bench};
 use ppsrig::names::{PathVariant, of_clock};
 use ppsrig::plan::CLOCK_IDS;
 use ppsrig::rig::symbols::Symbols;
@@ -155,6 +155,32 @@ fn measured(place: &Place, clock_id: &str) -> (Counts, String) {
     }
     assert_eq!(counts.len(), PathVariant::ALL.len(), "{counts:?}");
     (counts, trace)
+}
+
+#[test]
+fn a_regression_of_one_instruction_is_one_instruction_and_worse() {
+    let _turn = virtual_bench();
+    let place = Place::new();
+    let runs = [image(), image_with_one_more()].map(|image| {
+        let image = image.display().to_string();
+        let arguments = [ONE[0], ONE[1], COUNTING[0], COUNTING[1], "--image", &image];
+        ended_well(&path_run(&place, &arguments).output().expect("ppsrig starts"))
+    });
+    let [plain, slower] = runs.each_ref().map(|stdout| {
+        let rows = rows(&summary(stdout), "instructions");
+        assert_eq!(rows.len(), 1, "{rows:?}");
+        rows[0]["value"].parse::<u64>().expect("a whole number")
+    });
+    assert_eq!(slower, plain + 1);
+    let compare = |base: &str, new: &str| {
+        let mut command = place.ppsrig(["compare"]);
+        command.arg(bundle(base)).arg("--with").arg(bundle(new));
+        command.output().expect("ppsrig starts")
+    };
+    let worse = compare(&runs[0], &runs[1]);
+    assert_eq!(worse.status.code(), Some(1), "{}", text(&worse.stdout));
+    assert!(text(&worse.stdout).starts_with("verdict worse"), "{}", text(&worse.stdout));
+    assert!(text(&compare(&runs[1], &runs[0]).stdout).starts_with("verdict better"));
 }
 
 /// The listing of each build for a clock.

@@ -81,7 +81,10 @@ fn a_probe_that_another_ppsrig_holds_names_it_and_a_hung_probe_is_given_up() {
     let first = place.ppsrig(["flash", &bench]).stderr(Stdio::piped()).spawn().expect("ppsrig starts");
     // Its probe session has reached the probe, so it holds the lock.
     let _never_answers = accepted(&silent);
-    let output = place.ppsrig(["flash", &bench]).output().expect("ppsrig starts");
+    // Another bench, by its link, with the same probe.
+    let other = bench_without_bring_up(place.path()).replace("board.tty", "other.tty");
+    let other = place.file("other.toml", other).display().to_string();
+    let output = place.ppsrig(["flash", &other]).output().expect("ppsrig starts");
     let stderr = refusal(&output);
     assert!(stderr.contains(&format!("is in use by ppsrig (pid {})", first.id())), "{stderr}");
     let output = first.wait_with_output().expect("it was started");
@@ -102,6 +105,20 @@ fn an_image_linked_for_another_board_is_refused_with_the_board_s_ram() {
     let bench = place.file("elsewhere.toml", bench);
     let stderr = refused_in_time(&place, &["flash", &bench.display().to_string()]);
     assert!(stderr.contains("0x40200000..") && stderr.contains("0x80000000..0x88000000"), "{stderr}");
+}
+
+#[test]
+fn memory_that_the_board_does_not_have_is_named_by_its_address() {
+    let place = Place::new();
+    let description =
+        std::fs::read_to_string(fixtures().join("boards/qemu-virt-a53.yaml")).expect("it is there");
+    let larger = place.file("larger.yaml", description.replace("0x48000000", "0x48100000"));
+    let chip = format!("\"{}:QemuVirtA53\"", larger.display());
+    let bench = bench_with(&[("\"../boards/qemu-virt-a53.yaml:QemuVirtA53\"", &chip)]);
+    let bench = place.file("larger.toml", bench).display().to_string();
+    let beyond = image_with_its_data_at(&place, 0x4800_0000).display().to_string();
+    let stderr = refused_in_time(&place, &["flash", &bench, "--image", &beyond]);
+    assert!(stderr.contains("bytes back at 0x48000000") && stderr.contains("data abort"), "{stderr}");
 }
 
 #[test]
@@ -140,4 +157,19 @@ fn image_of_the_future(place: &Place, version: u16) -> PathBuf {
     assert_eq!(bytes[offset..offset + 2], ppsrig_wire::PROTOCOL_VERSION.to_le_bytes());
     bytes[offset..offset + 2].copy_from_slice(&version.to_le_bytes());
     place.file("future.elf", bytes)
+}
+
+/// The image with another load address of its last segment.
+fn image_with_its_data_at(place: &Place, address: u64) -> PathBuf {
+    use object::read::elf::{FileHeader as _, ProgramHeader as _};
+    let mut bytes = std::fs::read(image()).expect("it is built");
+    let header = object::elf::FileHeader64::<object::Endianness>::parse(bytes.as_slice()).expect("it is ELF");
+    let endian = header.endian().expect("it has one");
+    let segments = header.program_headers(endian, bytes.as_slice()).expect("it has some");
+    let last = segments.last().expect("it has some").p_paddr(endian).to_le_bytes();
+    // The physical address stands behind the virtual one, which is the same.
+    let twice = [last, last].concat();
+    let offset = bytes.windows(16).position(|bytes| bytes == twice).expect("it is in the file") + 8;
+    bytes[offset..offset + 8].copy_from_slice(&address.to_le_bytes());
+    place.file("beyond.elf", bytes)
 }

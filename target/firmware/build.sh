@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the firmware image, and leaves it as build/firmware/virt.elf. `build.sh --clippy` lints it instead.
-# Further arguments go to cargo.
+# Builds the firmware image, and leaves it as build/firmware/virt.elf; beside it virt-one-more.elf, which takes one
+# instruction more to read the counter. `build.sh --clippy` lints them instead. Further arguments go to cargo.
 #
 # Which compiler knows the A53's target: setup.sh writes it down in .cargo/firmware-toolchain.env, as shell assignments:
 #   PPSRIG_FIRMWARE_RUSTC      a rustc (lints: with its cargo-clippy beside it); without it, the one that cargo takes
@@ -31,7 +31,7 @@ cd "$here"
 if [ "${1:-}" = --clippy ]; then
     shift
     # Lints must come from the same release as the compiler that built core.
-    set -- clippy --locked --release --target "$target" ${build_std:-} "$@" -- -D warnings
+    set -- clippy --locked --release --target "$target" --features one-more ${build_std:-} "$@" -- -D warnings
     if [ -z "${RUSTC:-}" ]; then exec cargo "$@"; fi
     clippy=$(dirname -- "$RUSTC")/cargo-clippy
     if [ ! -x "$clippy" ]; then
@@ -41,9 +41,16 @@ if [ "${1:-}" = --clippy ]; then
     exec "$clippy" "$@"
 fi
 
-cargo build --locked --release --target "$target" ${build_std:-} "$@"
+build() { # name of the image, then arguments of cargo
+    image=build/firmware/$1.elf
+    shift
+    cargo build --locked --release --target "$target" ${build_std:-} "$@"
+    # Copied under another name first: a reader never sees half an image.
+    cp "$CARGO_TARGET_DIR/$target/release/virt" "$root/$image.new"
+    mv "$root/$image.new" "$root/$image"
+    echo "$image"
+}
+
 mkdir -p "$root/build/firmware"
-# Copied under another name first: a reader never sees half an image.
-cp "$CARGO_TARGET_DIR/$target/release/virt" "$root/build/firmware/virt.elf.new"
-mv "$root/build/firmware/virt.elf.new" "$root/build/firmware/virt.elf"
-echo "build/firmware/virt.elf"
+build virt-one-more --features one-more "$@"
+build virt "$@"

@@ -5,7 +5,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use super::rate::student_975;
 
 /// Sessions from which on the session is the unit.
-pub(super) const SESSIONS: usize = 3;
+pub(crate) const SESSIONS: usize = 3;
 /// Edges from which on batches are formed.
 const BATCHED: usize = 100;
 /// Most batches.
@@ -119,7 +119,7 @@ fn average(values: &[f64]) -> f64 {
 }
 
 /// Student's t interval of the mean of units. None with fewer than two.
-pub(super) fn student(units: &[f64], centre: f64) -> Option<Interval> {
+pub(crate) fn student(units: &[f64], centre: f64) -> Option<Interval> {
     let sd = spread(units)?;
     let half = student_975(units.len() as f64 - 1.0) * sd / (units.len() as f64).sqrt();
     Some((centre - half, centre + half))

@@ -51,6 +51,8 @@ pub mod uncertainty;
 pub mod verdict;
 pub mod window;
 
+use std::time::Duration;
+
 use ppsrig_wire::{Capabilities, FromBoard, Identity};
 
 use self::ctime::CtimeAnalysis;
@@ -132,6 +134,8 @@ pub struct Analysis {
     pub partial: Option<String>,
     /// What it all comes to.
     pub verdict: Verdict,
+    /// From the recording's begin to its end.
+    pub recorded: Duration,
 }
 
 impl Analysis {
@@ -177,6 +181,7 @@ pub fn analyse(record: &RunRecord, recording: &Recording, reference: &dyn Refere
         emulated: whole.emulated,
         partial: whole.partial.map(str::to_owned),
         verdict,
+        recorded: Duration::from_nanos(whole.end.0),
     }
 }
 

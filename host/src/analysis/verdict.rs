@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::class::Class;
+use super::class::{Class, Ledger};
 use super::edge::EdgeAnalysis;
 use crate::bench_file::Limits;
 use crate::names::Measurement;
@@ -26,6 +26,21 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Passed, Self::Failed, Self::NotDone, Self::Invalid, Self::Unjudged];
+
+    /// Its name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::NotDone => "not-done",
+            Self::Invalid => "invalid",
+            Self::Unjudged => "unjudged",
+        }
+    }
+
     /// The process's exit status.
     #[must_use]
     pub const fn exit(self) -> u8 {
@@ -175,6 +190,13 @@ pub fn limited(limits: &Limits) -> [(Class, u64); 3] {
     ]
 }
 
+/// Whether so many percent of the commanded edges are paired.
+#[must_use]
+pub fn enough_paired(ledger: &Ledger, percent: u32) -> bool {
+    let paired = ledger.commanded.count(Class::Paired);
+    paired > 0 && paired * 100 >= ledger.commanded_count * u64::from(percent)
+}
+
 fn count(analysis: &EdgeAnalysis, class: Class) -> u64 {
     let side = if class.on_commanded_side() { &analysis.edges.commanded } else { &analysis.edges.captured };
     side.count(class)
@@ -187,7 +209,7 @@ fn invalid(analysis: &EdgeAnalysis, limits: &Limits) -> Vec<String> {
     }
     let paired = ledger.commanded.count(Class::Paired);
     let mut reasons = Vec::new();
-    if paired == 0 || paired * 100 < ledger.commanded_count * u64::from(limits.paired_min_percent) {
+    if !enough_paired(ledger, limits.paired_min_percent) {
         reasons.push(format!(
             "only {paired} of {} commanded edges are paired, {} % are needed",
             ledger.commanded_count, limits.paired_min_percent

@@ -5,7 +5,7 @@ mod place;
 mod port;
 mod read;
 mod schema;
-mod section;
+pub(crate) mod section;
 mod selector;
 #[cfg(test)]
 mod tests;
@@ -49,6 +49,9 @@ pub struct BenchFile {
     /// The command that brings the bench up, if it needs one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bring_up: Option<BringUp>,
+    /// The place of a labgrid coordinator that the bench is, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub labgrid: Option<Labgrid>,
 }
 
 /// What is recorded beside the instruments.
@@ -319,6 +322,44 @@ pub struct BringUp {
     pub command: Vec<String>,
 }
 
+/// The place that a bench is to a labgrid coordinator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Labgrid {
+    /// Its whole name; `+TOKEN`, or `+` with LG_TOKEN, for the place of a reservation.
+    pub place: String,
+    /// `host:port` of the coordinator; without it LG_COORDINATOR counts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub coordinator: Option<String>,
+    /// labgrid's client: a program on PATH, or its path.
+    #[serde(default = "default_client")]
+    pub client: String,
+}
+
+/// What begins a port that is a resource of the bench's labgrid place.
+const LABGRID: &str = "@labgrid/";
+
+/// The name or class of the resource, if a port is one: `@labgrid/NAME`.
+#[must_use]
+pub fn labgrid_resource(port: &str) -> Option<&str> {
+    port.strip_prefix(LABGRID)
+}
+
+impl BenchFile {
+    /// The ports as the bench file names them, each with what it is and its baud rate. Those that are none are empty.
+    pub fn ports_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut String, u32)> {
+        let (board, generator, reference) = (&mut self.board, &mut self.generator, &mut self.reference);
+        let counter = self.interval_counter.as_mut().map(|c| ("interval counter", &mut c.port, c.baud));
+        [
+            ("link", &mut board.link, board.link_baud),
+            ("generator", &mut generator.port, generator.baud),
+            ("reference", &mut reference.port, reference.baud),
+        ]
+        .into_iter()
+        .chain(counter)
+    }
+}
+
 impl Board {
     /// The link's port.
     #[must_use]
@@ -350,6 +391,10 @@ impl IntervalCounter {
     pub fn port_settings(&self) -> PortSettings {
         PortSettings { address: self.port.clone(), baud: self.baud, line: self.line, dtr: self.dtr }
     }
+}
+
+fn default_client() -> String {
+    "labgrid-client".to_owned()
 }
 
 const fn default_baud() -> u32 {

@@ -12,8 +12,8 @@ use super::place::{self, Chip};
 use super::section::{Found, Section, Source, flag, integer, name, text, texts};
 use super::{
     BenchFile, Board, BringUp, CommandBy, Dtr, EdgeName, EdgeTiming, Environment, Generator, GeneratorDriver,
-    IntervalCounter, IntervalCounterDriver, Level, Limits, Line, Port, Problem, Reference, ReferenceDriver,
-    SerialSignal, WeekRollover, Wiring,
+    IntervalCounter, IntervalCounterDriver, Labgrid, Level, Limits, Line, Port, Problem, Reference,
+    ReferenceDriver, SerialSignal, WeekRollover, Wiring,
 };
 use crate::units::Hertz;
 
@@ -51,6 +51,8 @@ struct Ties {
     ports: Vec<(&'static str, Found<String>)>,
     /// A value with `@run` in it.
     in_run: Vec<usize>,
+    /// A port that is a resource of the labgrid place.
+    in_place: Vec<usize>,
     echo: Option<Found<bool>>,
     /// The interval counter is a receiver, which may be the reference.
     marks_by_reference: bool,
@@ -74,8 +76,9 @@ pub(super) fn parse(
     let limits = root.table("limits", limits);
     let environment = root.table("environment", |section| environment(section, &place));
     let bring_up = root.table("bring-up", |section| bring_up(section, &place));
+    let labgrid = root.table("labgrid", |section| labgrid(section, &place));
     root.report_unknown();
-    check_ties(&mut source, &ties, counter.is_some(), bring_up.is_some());
+    check_ties(&mut source, &ties, counter.is_some(), bring_up.is_some(), labgrid.is_some());
     let problems = source.into_problems();
     let bench = || {
         Some(BenchFile {
@@ -87,6 +90,7 @@ pub(super) fn parse(
             limits: limits.unwrap_or_default(),
             environment: environment.unwrap_or_default(),
             bring_up: bring_up.flatten(),
+            labgrid: labgrid.flatten(),
         })
     };
     if problems.is_empty() { bench().ok_or(problems) } else { Err(problems) }
@@ -329,7 +333,7 @@ fn limits(section: &mut Section<'_, '_>) -> Limits {
 
 /// The names are the bench's own.
 fn environment(section: &mut Section<'_, '_>, place: &Place<'_>) -> Environment {
-    let files = |section: &mut Section<'_, '_>| section.entries(|value| Ok(path(value, place)?.into()));
+    let files = |section: &mut Section<'_, '_>| section.named(|value| Ok(path(value, place)?.into()));
     Environment { temperature: section.table("temperature", files).unwrap_or_default() }
 }
 
@@ -346,6 +350,31 @@ fn bring_up(section: &mut Section<'_, '_>, place: &Place<'_>) -> Option<BringUp>
         Ok(command)
     });
     Some(BringUp { command: command?.value })
+}
+
+fn labgrid(section: &mut Section<'_, '_>, place: &Place<'_>) -> Option<Labgrid> {
+    let name = section.required("place", "the place's whole name, as in `labgrid-client places`", one_line);
+    let coordinator = section.optional("coordinator", one_line);
+    let client = section.optional("client", |value| {
+        let client = one_line(value)?;
+        // A bare name is looked for on PATH.
+        if client.contains('/') { place::located(&client, place.folder) } else { Ok(client) }
+    });
+    Some(Labgrid {
+        place: name?.value,
+        coordinator: coordinator.map(|found| found.value),
+        client: client.map_or_else(super::default_client, |found| found.value),
+    })
+}
+
+/// A text that can be an argument and be shown: not empty, without control bytes.
+fn one_line(value: &DeValue<'_>) -> Result<String, String> {
+    let text = text(value)?;
+    match text.chars().find(|letter| letter.is_control()) {
+        Some(letter) => Err(format!("has the control byte {letter:?}")),
+        None if text.is_empty() => Err("is empty".to_owned()),
+        None => Ok(text),
+    }
 }
 
 /// A list of two one-letter texts.
@@ -385,9 +414,13 @@ fn port(
     place: &Place<'_>,
     ties: &mut Ties,
 ) -> Option<String> {
-    let forms = "a tty, tcp://host:port, rfc2217://host:port or usbtmc:/dev/usbtmc0";
+    let forms = "a tty, tcp://host:port, rfc2217://host:port, usbtmc:/dev/usbtmc0 or @labgrid/NAME";
     let found = section.required(key, forms, |value| {
         let located = |path: PathBuf| place::located(&path.to_string_lossy(), place.folder);
+        let resource = super::labgrid_resource(value.as_str().unwrap_or_default());
+        if resource.is_some_and(|name| !name.is_empty()) {
+            return one_line(value);
+        }
         Ok(match Port::parse(&text(value)?)? {
             Port::Tty(path) => located(path)?,
             Port::Usbtmc(path) => Port::Usbtmc(located(path)?.into()).to_string(),
@@ -396,6 +429,9 @@ fn port(
     })?;
     if in_run(&found.value) {
         ties.in_run.push(found.line);
+    }
+    if super::labgrid_resource(&found.value).is_some() {
+        ties.in_place.push(found.line);
     }
     ties.ports.push((table, found.clone()));
     Some(found.value)
@@ -425,7 +461,20 @@ fn line_and_dtr(
     (or_default(line), or_default(dtr))
 }
 
-fn check_ties(source: &mut Source<'_>, ties: &Ties, has_counter: bool, has_bring_up: bool) {
+fn check_ties(
+    source: &mut Source<'_>,
+    ties: &Ties,
+    has_counter: bool,
+    has_bring_up: bool,
+    has_labgrid: bool,
+) {
+    if !has_labgrid {
+        for line in &ties.in_place {
+            let what =
+                "`@labgrid/` is a resource of a labgrid place, and there is no [labgrid] that names one";
+            source.report(*line, what.to_owned());
+        }
+    }
     for (index, (table, found)) in ties.ports.iter().enumerate() {
         let taken = ties.ports[..index].iter().find(|(_, other)| other.value == found.value);
         // A receiver's time marks come on the port of its other messages.

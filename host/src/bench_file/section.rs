@@ -11,14 +11,14 @@ use super::Problem;
 
 /// A value with the line on which it stands.
 #[derive(Clone, Debug)]
-pub(super) struct Found<T> {
-    pub(super) value: T,
-    pub(super) line: usize,
+pub(crate) struct Found<T> {
+    pub(crate) value: T,
+    pub(crate) line: usize,
 }
 
 /// The text of a bench file and what is wrong with it so far.
 #[derive(Debug)]
-pub(super) struct Source<'t> {
+pub(crate) struct Source<'t> {
     text: &'t str,
     syntax: Vec<Problem>,
     missing: Vec<Problem>,
@@ -27,7 +27,7 @@ pub(super) struct Source<'t> {
 
 impl<'t> Source<'t> {
     /// Parses the text; a line that is no TOML is a problem, and the table holds what the others say.
-    pub(super) fn new(text: &'t str) -> (Self, DeTable<'t>) {
+    pub(crate) fn new(text: &'t str) -> (Self, DeTable<'t>) {
         let mut source = Self { text, syntax: Vec::new(), missing: Vec::new(), wrong: Vec::new() };
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in errors {
@@ -44,13 +44,13 @@ impl<'t> Source<'t> {
     }
 
     /// Something is wrong on a line.
-    pub(super) fn report(&mut self, line: usize, what: String) {
+    pub(crate) fn report(&mut self, line: usize, what: String) {
         self.wrong.push(Problem { line: Some(line), what });
     }
 
     /// Every problem in order of lines, those without a line last. A line that is no TOML hides keys from the reader:
     /// then what seems missing may not be, and what seems wrong with that line follows from it.
-    pub(super) fn into_problems(self) -> Vec<Problem> {
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
         let mut problems = self.syntax;
         let syntax_lines: Vec<_> = problems.iter().map(|problem| problem.line).collect();
         if problems.is_empty() {
@@ -65,7 +65,7 @@ impl<'t> Source<'t> {
 
 /// One table of the file, while its keys are taken out.
 #[derive(Debug)]
-pub(super) struct Section<'s, 't> {
+pub(crate) struct Section<'s, 't> {
     source: &'s mut Source<'t>,
     /// `[board] `, in front of every message; empty for the file's root.
     label: String,
@@ -75,12 +75,12 @@ pub(super) struct Section<'s, 't> {
 }
 
 impl<'s, 't> Section<'s, 't> {
-    pub(super) fn root(source: &'s mut Source<'t>, table: DeTable<'t>) -> Self {
+    pub(crate) fn root(source: &'s mut Source<'t>, table: DeTable<'t>) -> Self {
         Self { source, label: String::new(), table, line: None, known: Vec::new() }
     }
 
     /// A table inside this one, read by `read`; none if it is absent or no table.
-    pub(super) fn table<T>(
+    pub(crate) fn table<T>(
         &mut self,
         key: &'static str,
         read: impl FnOnce(&mut Section<'_, 't>) -> T,
@@ -98,7 +98,7 @@ impl<'s, 't> Section<'s, 't> {
     }
 
     /// As [`Self::table`], for one that must be there.
-    pub(super) fn required_table<T>(
+    pub(crate) fn required_table<T>(
         &mut self,
         key: &'static str,
         read: impl FnOnce(&mut Section<'_, 't>) -> T,
@@ -111,8 +111,63 @@ impl<'s, 't> Section<'s, 't> {
         self.table(key, read)
     }
 
+    /// Every table of a list, `[[key]]`, read by `read` with the line on which it begins. Empty if there is none.
+    pub(crate) fn tables<T>(
+        &mut self,
+        key: &'static str,
+        mut read: impl FnMut(&mut Section<'_, 't>, usize) -> T,
+    ) -> Vec<T> {
+        let Some((value, line)) = self.take(key) else { return Vec::new() };
+        let DeValue::Array(list) = value else {
+            self.source.report(line, format!("`{key}` must be a list of tables, [[{key}]]"));
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (index, item) in list.into_iter().enumerate() {
+            let line = self.source.line(item.span().start);
+            let DeValue::Table(table) = item.into_inner() else {
+                self.source.report(line, format!("`{key}` must be a list of tables, [[{key}]]"));
+                continue;
+            };
+            let name = table.get("name").and_then(|name| name.get_ref().as_str().map(str::to_owned));
+            let label = match name {
+                Some(name) => format!("[[{key}]] `{name}`: "),
+                None => format!("[[{key}]] {}: ", index + 1),
+            };
+            let source = &mut *self.source;
+            let mut section = Section { source, label, table, line: Some(line), known: Vec::new() };
+            found.push(read(&mut section, line));
+            section.report_unknown();
+        }
+        found
+    }
+
+    /// Whether the key is there and was not taken yet.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// Every key that is left, whatever it is called, with its value and line, in the order of the file.
+    pub(crate) fn entries(&mut self) -> Vec<(String, DeValue<'t>, usize)> {
+        let table = std::mem::take(&mut self.table);
+        let mut found: Vec<_> = table
+            .into_iter()
+            .map(|(key, value)| {
+                let at = Spanned::span(&key).start;
+                (at, key.get_ref().to_string(), value.into_inner(), self.source.line(at))
+            })
+            .collect();
+        found.sort_by_key(|(at, ..)| *at);
+        found.into_iter().map(|(_, key, value, line)| (key, value, line)).collect()
+    }
+
+    /// The line on which it begins; the file's first for its root.
+    pub(crate) fn line(&self) -> usize {
+        self.line.unwrap_or(1)
+    }
+
     /// A key that must be there. `what` says what it holds, for the message if it is not.
-    pub(super) fn required<T>(
+    pub(crate) fn required<T>(
         &mut self,
         key: &'static str,
         what: &str,
@@ -128,7 +183,7 @@ impl<'s, 't> Section<'s, 't> {
     }
 
     /// A key that may be there; none, too, if its value is wrong, which is then a problem.
-    pub(super) fn optional<T>(
+    pub(crate) fn optional<T>(
         &mut self,
         key: &'static str,
         convert: impl FnOnce(&DeValue<'t>) -> Result<T, String>,
@@ -144,7 +199,7 @@ impl<'s, 't> Section<'s, 't> {
     }
 
     /// Every key of a table whose keys are names of the bench's own.
-    pub(super) fn entries<T>(
+    pub(super) fn named<T>(
         &mut self,
         convert: impl Fn(&DeValue<'t>) -> Result<T, String>,
     ) -> BTreeMap<String, T> {
@@ -167,12 +222,12 @@ impl<'s, 't> Section<'s, 't> {
     }
 
     /// Something that two keys together are wrong about.
-    pub(super) fn report(&mut self, line: usize, what: &str) {
+    pub(crate) fn report(&mut self, line: usize, what: &str) {
         self.source.report(line, format!("{}{what}", self.label));
     }
 
     /// Everything that was not taken is unknown. To be called when all keys have been asked for.
-    pub(super) fn report_unknown(&mut self) {
+    pub(crate) fn report_unknown(&mut self) {
         for (key, value) in std::mem::take(&mut self.table) {
             let line = self.source.line(Spanned::span(&key).start);
             let kind = if matches!(value.get_ref(), DeValue::Table(_)) { "table" } else { "key" };
@@ -197,17 +252,17 @@ fn nearest(word: &str, candidates: impl Iterator<Item = &'static str>) -> Option
 }
 
 /// A text.
-pub(super) fn text(value: &DeValue<'_>) -> Result<String, String> {
+pub(crate) fn text(value: &DeValue<'_>) -> Result<String, String> {
     value.as_str().map(str::to_owned).ok_or_else(|| format!("must be a text in quotes, not {}", kind(value)))
 }
 
 /// `true` or `false`.
-pub(super) fn flag(value: &DeValue<'_>) -> Result<bool, String> {
+pub(crate) fn flag(value: &DeValue<'_>) -> Result<bool, String> {
     value.as_bool().ok_or_else(|| format!("must be true or false, not {}", kind(value)))
 }
 
 /// An integer within limits.
-pub(super) fn integer<T: TryFrom<i64>>(
+pub(crate) fn integer<T: TryFrom<i64>>(
     range: RangeInclusive<i64>,
 ) -> impl Fn(&DeValue<'_>) -> Result<T, String> {
     move |value| {
@@ -221,8 +276,26 @@ pub(super) fn integer<T: TryFrom<i64>>(
     }
 }
 
+/// A number, whole or not, within limits.
+pub(crate) fn number(range: RangeInclusive<f64>) -> impl Fn(&DeValue<'_>) -> Result<f64, String> {
+    move |value| {
+        let text = number_text(value)?;
+        let number = text.parse::<f64>().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("{text} is not between {} and {}", range.start(), range.end()))
+    }
+}
+
+/// The digits of a number, whole or not, as they stand in the file but for underscores.
+pub(crate) fn number_text(value: &DeValue<'_>) -> Result<String, String> {
+    match value {
+        DeValue::Integer(integer) if integer.radix() == 10 => Ok(integer.as_str().replace('_', "")),
+        DeValue::Float(float) => Ok(float.as_str().replace('_', "")),
+        _ => Err(format!("must be a number, not {}", kind(value))),
+    }
+}
+
 /// One of a closed set of names.
-pub(super) fn name<'n, T: Copy>(
+pub(crate) fn name<'n, T: Copy>(
     names: &'n [(&'static str, T)],
 ) -> impl Fn(&DeValue<'_>) -> Result<T, String> + use<'n, T> {
     move |value| {
@@ -240,12 +313,12 @@ pub(super) fn name<'n, T: Copy>(
 }
 
 /// A list of texts.
-pub(super) fn texts(value: &DeValue<'_>) -> Result<Vec<String>, String> {
+pub(crate) fn texts(value: &DeValue<'_>) -> Result<Vec<String>, String> {
     let list = value.as_array().ok_or_else(|| format!("must be a list of texts, not {}", kind(value)))?;
     list.iter().map(|item| text(item.get_ref())).collect()
 }
 
-fn kind(value: &DeValue<'_>) -> &'static str {
+pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a whole number",

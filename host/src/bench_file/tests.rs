@@ -64,6 +64,10 @@ paired-min-percent = 80
 "the board's" = "/sys/class/thermal/thermal_zone0/temp"
 [bring-up]
 command = ["vbench", "--run-dir", "@run"]
+[labgrid]
+place = "a53-1"
+coordinator = "lab:20408"
+client = "/opt/labgrid/bin/labgrid-client"
 "#;
 
 const SMALL: &str = r#"
@@ -251,6 +255,24 @@ fn line_settings_where_the_port_has_no_line_are_a_problem() {
     let list = problems(&SMALL.replace("/dev/ttyUSB2\"", "/dev/ttyUSB2\"\nline = \"9n1\"\ndtr = \"up\""));
     assert!(list[0].contains("`line`: `9n1` is no line setting"), "{list:?}");
     assert!(list[1].contains("unknown `up`; known: keep, on, off"), "{list:?}");
+}
+
+#[test]
+fn ports_of_a_labgrid_place_need_the_place() {
+    let ports =
+        SMALL.replace("/dev/ttyUSB0", "@labgrid/RawSerialPort").replace("/dev/ttyUSB2", "@labgrid/a;b $(c)");
+    let list = problems(&ports);
+    assert_eq!(list.len(), 2, "{list:?}");
+    assert!(list[0].contains("there is no [labgrid] that names one"), "{list:?}");
+    let bench = parsed(&format!("{ports}[labgrid]\nplace = \"-x; touch y\"\n")).unwrap();
+    assert_eq!(labgrid_resource(&bench.board.link), Some("RawSerialPort"));
+    assert_eq!(labgrid_resource(&bench.reference.port), Some("a;b $(c)"));
+    let labgrid = bench.labgrid.expect("it is there");
+    assert_eq!((labgrid.place.as_str(), labgrid.client.as_str()), ("-x; touch y", "labgrid-client"));
+    for (place, expected) in [("\"\"", "is empty"), ("\"a\\nb\"", "control byte"), ("3", "must be a text")] {
+        let list = problems(&format!("{SMALL}[labgrid]\nplace = {place}\n"));
+        assert!(list.len() == 1 && list[0].contains(expected), "{list:?}");
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod tests;
 mod write;
 
 pub use self::read::{Contents, ReadError, read};
+pub(crate) use self::recorder::safe;
 pub use self::recorder::{Bundle, BundleError, RawFile, RawFiles};
 pub use self::samples::{SamplesError, SamplesRead, read_from, read_samples};
 pub use self::write::write_file;

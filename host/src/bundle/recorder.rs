@@ -144,8 +144,8 @@ fn create_new(results: &Path, name: &str) -> Result<PathBuf, BundleError> {
     }
 }
 
-/// A bench's name as part of a folder's name.
-fn safe(bench: &str) -> String {
+/// A name as part of a folder's name.
+pub(crate) fn safe(bench: &str) -> String {
     let name: String = bench
         .chars()
         .map(|letter| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '-' })

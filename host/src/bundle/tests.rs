@@ -15,10 +15,10 @@ use crate::command::samples::read_samples;
 use crate::events::{IntervalEvent, Recording, ReferenceEvent, Stamped};
 use crate::formats::raw_log::{Direction, header};
 use crate::plan::RunRecord;
-use crate::report::{EDGES, PAIRS, PAIRS_SPOOL, REPORT, SAMPLES, SUMMARY, SUMMARY_JSON};
+use crate::report::{EDGES, JUNIT, PAIRS, PAIRS_SPOOL, REPORT, SAMPLES, SUMMARY, SUMMARY_JSON};
 use crate::units::HostNanos;
 
-const WRITTEN: [&str; 4] = [EDGES, SUMMARY, REPORT, SUMMARY_JSON];
+const WRITTEN: [&str; 5] = [EDGES, SUMMARY, JUNIT, REPORT, SUMMARY_JSON];
 
 fn contents(dir: &Path) -> Vec<Vec<u8>> {
     contents_of(dir, &WRITTEN)
@@ -349,7 +349,7 @@ fn measured() -> path::testing::Scene {
 fn a_replay_of_path_and_ctime_gives_the_same_bytes_again() {
     let scene = measured();
     let (_results, dir) = board_only(&scene.record(), &scene.recording());
-    let names = [SAMPLES, PAIRS, PAIRS_SPOOL, SUMMARY, REPORT, SUMMARY_JSON];
+    let names = [SAMPLES, PAIRS, PAIRS_SPOOL, SUMMARY, JUNIT, REPORT, SUMMARY_JSON];
     let first = finish(&dir, None, false).unwrap();
     assert_eq!(first.written, names.map(|name| dir.join(name)));
     assert!(!dir.join(EDGES).exists(), "no edges were measured");

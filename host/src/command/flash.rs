@@ -25,6 +25,8 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
+    #[command(flatten)]
+    wait: bench::Wait,
     /// ELF image, in place of the bench file's
     #[arg(long, value_name = "ELF", env = "PPSRIG_IMAGE", value_hint = ValueHint::FilePath, help_heading = "Bench")]
     image: Option<PathBuf>,
@@ -38,10 +40,12 @@ pub struct Args {
 /// # Errors
 /// What failed, on what, and what to try.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let bench = args.bench.read()?;
+    let mut bench = args.bench.read()?;
     bench.check_image(args.image.as_deref(), false)?;
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
+    bench.warn_if_offline();
+    let _taken = bench.take("flash", args.wait.duration(), &watch)?;
     if bench.declared.bring_up.is_some() {
         tell(bench::BRINGING_UP);
     }

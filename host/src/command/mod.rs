@@ -5,9 +5,11 @@ pub mod check;
 pub mod compare;
 pub mod flash;
 pub mod list;
+pub mod nightly;
 pub mod replay;
 pub mod run;
 pub mod samples;
+pub mod shell;
 pub mod stability;
 pub mod trace;
 pub mod validate;
@@ -16,11 +18,13 @@ use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 
-use crate::rig::{guard, probe};
+use crate::bench_file::Labgrid;
+use crate::rig::{guard, labgrid, probe};
 
 /// Exit code of a command that could not be done.
 pub const FAILED: u8 = 2;
@@ -48,6 +52,7 @@ Examples:
   ppsrig compare results/BEFORE --with results/AFTER
   ppsrig trace               what runs between the two reads of a snapshot
   ppsrig stability FILE      how stable a clock is, from what recorded it
+  ppsrig nightly plan.toml   a whole night of runs, compared and judged
 
 Data goes to stdout, everything else to stderr. RUST_LOG=info says more.
 Exit code: 0 passed, 1 a limit was exceeded or a comparison says worse, 2 it
@@ -63,8 +68,11 @@ enum Command {
     Compare(compare::Args),
     Trace(trace::Args),
     Stability(stability::Args),
+    Nightly(nightly::Args),
     List(list::Args),
     Validate(validate::Args),
+    Completions(shell::Completions),
+    Man(shell::Man),
     /// One probe session, as a child of another ppsrig
     #[command(hide = true)]
     ProbeWorker,
@@ -77,6 +85,20 @@ enum Command {
         /// Program and arguments
         #[arg(last = true, required = true)]
         command: Vec<OsString>,
+    },
+    /// Acquires a labgrid place, and releases it when ppsrig ends
+    #[command(hide = true)]
+    PlaceGuard {
+        #[arg(long)]
+        place: String,
+        #[arg(long)]
+        client: String,
+        #[arg(long)]
+        coordinator: Option<String>,
+        #[arg(long)]
+        file: PathBuf,
+        #[arg(long)]
+        wait: u64,
     },
 }
 
@@ -94,10 +116,19 @@ impl Cli {
             Command::Compare(args) => compare::run(args),
             Command::Trace(args) => trace::run(args),
             Command::Stability(args) => stability::run(args),
+            Command::Nightly(args) => nightly::run(args),
             Command::List(args) => list::run(args),
             Command::Validate(args) => validate::run(args),
+            Command::Completions(args) => shell::completions(args),
+            Command::Man(args) => shell::man(args),
             Command::ProbeWorker => Ok(probe::worker::run()),
             Command::Guard { scratch, command } => Ok(guard::run(command, scratch.as_deref())),
+            Command::PlaceGuard { place, client, coordinator, file, wait } => {
+                let (place, client, coordinator) = (place.clone(), client.clone(), coordinator.clone());
+                let labgrid = Labgrid { place, coordinator, client };
+                let (file, wait) = (file.clone(), Duration::from_secs(*wait));
+                Ok(labgrid::guard::run(&labgrid::guard::Order { labgrid, file, wait }))
+            }
         }
     }
 }

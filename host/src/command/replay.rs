@@ -8,15 +8,16 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args as ClapArgs;
 
+use super::nightly;
 use super::trace::TRACE;
 use crate::analysis::verdict::Outcome as Verdict;
 use crate::analysis::{Analysis, analyse};
 use crate::bundle::{self, Contents};
 use crate::report;
 
-/// Computes everything that follows from a run bundle once more
+/// Computes everything that follows from a run bundle, or a night, once more
 ///
-/// Reads run.toml and raw/ and writes the CSV files and summary.json anew: the same bytes for a finished run, and
+/// Of a night it reads night.toml, journal.log and the run bundles, and writes the night's tables. Of a bundle it reads run.toml and raw/ and writes the CSV files and summary.json anew: the same bytes for a finished run, and
 /// whatever can be said of a run that was cut short, called partial.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "\
@@ -27,7 +28,7 @@ Examples:
 Exit code: that of the run: 0 passed, 1 a limit was exceeded, 2 not done or
 partial, 3 no verdict.")]
 pub struct Args {
-    /// The bundle's folder
+    /// The folder of the bundle, or of the night
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
     /// Writes the files here instead of into the bundle
@@ -64,6 +65,11 @@ impl Outcome {
 /// # Errors
 /// What [`finish`] answers.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if nightly::is_night(&args.dir) {
+        let finished = nightly::finish(&args.dir, args.out.as_deref(), args.json)?;
+        super::say(&finished.text)?;
+        return Ok(ExitCode::from(finished.exit));
+    }
     let outcome = finish(&args.dir, args.out.as_deref(), args.json)?;
     super::say(&outcome.text)?;
     Ok(outcome.exit_code())

@@ -45,6 +45,8 @@ the same, else 1.")]
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
+    #[command(flatten)]
+    wait: bench::Wait,
     /// ELF image, in place of the bench file's
     #[arg(long, value_name = "ELF", env = "PPSRIG_IMAGE", value_hint = ValueHint::FilePath, help_heading = "Bench")]
     image: Option<PathBuf>,
@@ -72,9 +74,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
-    let bench = args.bench.read()?;
+    let mut bench = args.bench.read()?;
     bench.check_image(args.image.as_deref(), true)?;
     chosen(&args.variant)?;
+    bench.warn_if_offline();
+    let _taken = bench.take("trace", args.wait.duration(), &watch)?;
     let (bundle, files) = Bundle::create(&args.out, &format!("{}-trace", bench.name()), Timestamp::now())?;
     let log = Recorder::new(&watch).log("rig", files.rig);
     tell("loading and stepping the board");

@@ -1,33 +1,49 @@
-//! `ppsrig validate`: says every problem of a bench file at once, or what the bench is.
+//! `ppsrig validate`: says every problem of a bench file or a plan at once, or what it is.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::bench;
+use super::{bench, nightly};
 use crate::bench_file::{BenchFile, Chip, CommandBy, Dtr, EdgeTiming, Line, Port, ReferenceDriver};
+use crate::night::expected::{Taken, expected};
+use crate::plan_file;
 
-/// Checks a bench file
+/// Checks a bench file, or a plan for nights
 ///
-/// Nothing is opened but the file: `ppsrig check` looks whether the instruments are there.
+/// Nothing is opened but the file, and of a plan its bench file: `ppsrig check` looks whether the instruments are there. A
+/// plan that is valid can be run: its measures are asked of the same functions that `ppsrig run` asks.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ppsrig validate            the virtual bench of the source tree
-  ppsrig validate bench.toml")]
+  ppsrig validate bench.toml
+  ppsrig validate plan.toml  and how many runs a night has, and how long")]
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
 }
 
-/// Prints `BENCH: good` and a short description of the bench.
+/// Prints `FILE: good` and a short description of the bench, or of the plan.
 ///
 /// # Errors
 /// Every problem of the file, one a line.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(file) = args.bench.bench.as_deref().filter(|file| is_plan(file)) {
+        let (plan, _bench) = nightly::plan::read(file)?;
+        let expected = expected(&plan, &Taken::new());
+        let description = nightly::told::description(&plan, &expected);
+        super::say(&format!("{}: good\n{description}", file.display()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let bench = args.bench.read()?;
     let description = description(&bench.declared, &|path| path.exists());
     super::say(&format!("{}: good\n{description}", bench.file.display()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What cannot be read is left to the reader of benches, which says why.
+fn is_plan(file: &Path) -> bool {
+    plan_file::read_text(file).is_ok_and(|text| plan_file::is_plan(&text))
 }
 
 /// One line an instrument, for people.
@@ -83,6 +99,13 @@ fn description(bench: &BenchFile, exists: &dyn Fn(&Path) -> bool) -> String {
             None => "none, it is up".to_owned(),
         },
     ));
+    if let Some(labgrid) = &bench.labgrid {
+        let coordinator = labgrid.coordinator.as_deref().unwrap_or("LG_COORDINATOR's or the local one");
+        lines.push((
+            "labgrid",
+            format!("place {}, acquired for each run; coordinator: {coordinator}", labgrid.place),
+        ));
+    }
     let hints = hints(bench);
     lines.extend(hints.iter().map(|hint| ("hint", hint.clone())));
     lines.iter().map(|(name, value)| format!("  {name:<17}{value}\n")).collect()
@@ -153,6 +176,21 @@ mod tests {
 ";
         assert_eq!(description(&bench, &|_| false), expected);
         assert!(!description(&bench, &|_| true).contains("not there yet"));
+    }
+
+    #[test]
+    fn a_labgrid_place_is_shown_with_its_coordinator() {
+        let text = include_str!("../../../fixtures/benches/virtual.toml");
+        let text = text.replace("@run/board.tty", "@labgrid/console") + "[labgrid]\nplace = \"a53-1\"\n";
+        let bench = |text: &str| crate::bench_file::parse(text, Path::new("/repo/fixtures/benches")).unwrap();
+        let shown = description(&bench(&text), &|_| true);
+        assert!(shown.contains("  link             @labgrid/console at 921600 baud\n"), "{shown}");
+        assert!(
+            shown.contains("  labgrid          place a53-1, acquired for each run; coordinator: LG_COORD"),
+            "{shown}"
+        );
+        let shown = description(&bench(&(text + "coordinator = \"lab:1\"\n")), &|_| true);
+        assert!(shown.contains("coordinator: lab:1\n"), "{shown}");
     }
 
     #[test]

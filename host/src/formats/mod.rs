@@ -6,7 +6,9 @@
 //! others, and stops at the first line that it cannot read.
 
 pub mod calendar;
+pub mod decimal;
 pub mod figure_table;
+pub mod foreign_text;
 pub mod gpsdo;
 pub mod interval_counter;
 mod jackson;

@@ -6,6 +6,8 @@ use std::io::Read;
 
 use thiserror::Error;
 
+use super::foreign_text::csv_text;
+
 /// Why a file is refused. The caller knows its name and puts it in front.
 #[derive(Debug, Error)]
 pub enum RunCsvError {
@@ -154,7 +156,7 @@ pub fn summary(from: impl Read, lenient: bool) -> Result<Rows<SummaryRow>, RunCs
         let [.., n, sessions, value, low, high, uncertainty] = line.fields;
         let (low, high) = (number("ci95_low", low)?, number("ci95_high", high)?);
         Ok(Some(SummaryRow {
-            names: NAMES.into_iter().zip(line.fields).map(|(name, text)| (name, text.to_owned())).collect(),
+            names: NAMES.into_iter().zip(line.fields.map(csv_text)).map(owned).collect(),
             n: whole("n", n)?,
             sessions: whole("sessions", sessions)?,
             value: number("value", value)?,
@@ -162,6 +164,10 @@ pub fn summary(from: impl Read, lenient: bool) -> Result<Rows<SummaryRow>, RunCs
             uncertainty: number("u_systematic", uncertainty)?,
         }))
     })
+}
+
+fn owned((name, text): (&'static str, &str)) -> (&'static str, String) {
+    (name, text.to_owned())
 }
 
 struct Line<'a, const N: usize> {

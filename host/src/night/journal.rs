@@ -1,6 +1,9 @@
 //! What a night writes down while it goes on. A resumed night appends to the same journal.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::NightPlan;
 use crate::bench_file::BenchFile;
@@ -51,6 +54,85 @@ pub struct Step {
     pub image: String,
     /// Counts from 1.
     pub round: u32,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}, round {}", self.measure, self.image, self.round)
+    }
+}
+
+/// A journal that was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Journal {
+    /// Its lines, in order.
+    pub entries: Vec<Entry>,
+    /// Bytes of its whole lines.
+    pub whole_bytes: u64,
+    /// Bytes behind them, of a line that was cut while it was written.
+    pub torn_bytes: u64,
+}
+
+/// A line of a journal, not its last one, that is none.
+#[derive(Debug, Error)]
+#[error("line {line}: no entry of this version of ppsrig: {reason}")]
+pub struct JournalError {
+    /// Counts from 1.
+    pub line: usize,
+    /// What JSON says.
+    pub reason: serde_json::Error,
+}
+
+/// Reads a journal. A line counts once its end is there: what stands behind the last one was cut while it was written, and
+/// what it would have said was not done.
+///
+/// # Errors
+/// A whole line that is no entry.
+pub fn parse(bytes: &[u8]) -> Result<Journal, JournalError> {
+    let whole = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+    let lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate();
+    let entries = lines.map(|(index, line)| {
+        serde_json::from_slice(line).map_err(|reason| JournalError { line: index + 1, reason })
+    });
+    Ok(Journal {
+        entries: entries.collect::<Result<_, _>>()?,
+        whole_bytes: whole as u64,
+        torn_bytes: (bytes.len() - whole) as u64,
+    })
+}
+
+impl Journal {
+    /// What was done of a step, last: its bundle, if it is whole.
+    #[must_use]
+    pub fn done(&self, wanted: &Step) -> Option<&str> {
+        self.entries.iter().rev().find_map(|entry| match entry {
+            Entry::Done { step, bundle, .. } if step == wanted => Some(bundle.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether a step failed for good.
+    #[must_use]
+    pub fn given_up(&self, wanted: &Step) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| matches!(entry, Entry::Failed { step, again: false, .. } if step == wanted))
+    }
+
+    /// Why a measure goes on no further, if it does not.
+    #[must_use]
+    pub fn ended(&self, wanted: &str) -> Option<&str> {
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::Ended { measure, why } if measure == wanted => Some(why.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether the night is over.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.entries.iter().any(|entry| matches!(entry, Entry::Finished { .. }))
+    }
 }
 
 /// One line of the journal.
@@ -116,4 +198,83 @@ pub enum Entry {
         /// Why it ended before its plan was done; empty: it was done.
         why: String,
     },
+}
+
+impl Entry {
+    /// Its line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let json = serde_json::to_string(self).expect("texts and numbers are JSON");
+        json + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(round: u32) -> Step {
+        Step { measure: "path".to_owned(), image: "after".to_owned(), round }
+    }
+
+    fn done(round: u32) -> Entry {
+        Entry::Done {
+            utc: "2026-12-01T01:00:00Z".to_owned(),
+            step: step(round),
+            bundle: format!("runs/{round}"),
+        }
+    }
+
+    fn text(entries: &[Entry]) -> String {
+        entries.iter().map(Entry::line).collect()
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let entries = vec![
+            Entry::Began { utc: String::new(), resumed: true },
+            Entry::Hook { name: "before".to_owned(), problem: "a\nb\u{1}\"".to_owned() },
+            Entry::Health {
+                utc: String::new(),
+                bundle: "health/1".to_owned(),
+                reasons: vec!["x".to_owned()],
+            },
+            done(1),
+            Entry::Failed {
+                utc: String::new(),
+                step: step(2),
+                bundle: String::new(),
+                reason: "no probe".to_owned(),
+                again: true,
+            },
+            Entry::Ended { measure: "path".to_owned(), why: "decided".to_owned() },
+            Entry::Finished { utc: String::new(), why: String::new() },
+        ];
+        let text = text(&entries);
+        assert_eq!(text.lines().count(), entries.len(), "a line each, whatever a text holds");
+        assert_eq!(parse(text.as_bytes()).expect("it was just written").entries, entries);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_anywhere_was_not_done() {
+        let whole = text(&[done(1)]);
+        let both = text(&[done(1), done(2)]);
+        for cut in whole.len()..both.len() {
+            let read = parse(&both.as_bytes()[..cut]).expect("the last line may be torn");
+            assert_eq!((read.entries.len(), read.whole_bytes), (1, whole.len() as u64));
+            assert_eq!(read.torn_bytes, (cut - whole.len()) as u64);
+            assert_eq!((read.done(&step(1)), read.done(&step(2))), (Some("runs/1"), None));
+        }
+        let zeros = [whole.as_bytes(), &[0; 64]].concat();
+        assert_eq!(parse(&zeros).expect("a power cut leaves zeros").torn_bytes, 64);
+    }
+
+    #[test]
+    fn a_torn_line_elsewhere_is_an_error_that_names_it() {
+        let torn = format!("{}{}", &text(&[done(1)])[..20], text(&[done(2), done(3)]));
+        let error = parse(torn.as_bytes()).expect_err("it is torn");
+        assert_eq!(error.line, 1);
+        let torn = format!("{}{{\n{}", text(&[done(1)]), text(&[done(2)]));
+        assert_eq!(parse(torn.as_bytes()).expect_err("it is torn").line, 2);
+    }
 }

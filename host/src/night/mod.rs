@@ -5,13 +5,18 @@
 //! done; `journal.log` ([`Entry`], one JSON object a line) grows as the night goes on; `runs/` holds a run bundle for each
 //! step. Everything else there ([`outputs`]) follows from these three and can be computed again.
 
+pub mod expected;
 pub mod journal;
+pub mod judge;
 pub mod plan;
 pub mod result;
+pub mod sums;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use self::journal::{Entry, NightRecord, Step};
 pub use self::plan::NightPlan;
-pub use self::result::Night;
+pub use self::result::{Night, NightFigure};
 
 /// Names in a night's folder.
 pub mod names {
@@ -21,6 +26,8 @@ pub mod names {
     pub const JOURNAL: &str = "journal.log";
     /// The run bundles of its steps.
     pub const RUNS: &str = "runs";
+    /// Copies of what baselines were recorded from, a numbered folder for each.
+    pub const BASELINES: &str = "baselines";
     /// The run bundles of its health checks.
     pub const HEALTH: &str = "health";
 }

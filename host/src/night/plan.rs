@@ -178,6 +178,38 @@ pub enum Arm {
     Baseline(PathBuf),
 }
 
+impl Arm {
+    /// As reports name it: the image, `image:build`, or the baseline's last folder.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self {
+            Self::Image(image) => image.clone(),
+            Self::Variant { image, variant } => format!("{image}:{variant}"),
+            Self::Baseline(path) => path
+                .file_name()
+                .map_or_else(|| "baseline".to_owned(), |name| name.to_string_lossy().into_owned()),
+        }
+    }
+
+    /// The image, if it is one.
+    #[must_use]
+    pub fn image(&self) -> Option<&str> {
+        match self {
+            Self::Image(image) | Self::Variant { image, .. } => Some(image),
+            Self::Baseline(_) => None,
+        }
+    }
+
+    /// The build that is picked.
+    #[must_use]
+    pub fn variant(&self) -> Option<&str> {
+        match self {
+            Self::Variant { variant, .. } => Some(variant),
+            Self::Image(_) | Self::Baseline(_) => None,
+        }
+    }
+}
+
 /// What a figure must keep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

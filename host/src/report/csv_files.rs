@@ -9,6 +9,7 @@ use crate::analysis::fixed::Fixed;
 use crate::analysis::row::EdgeRow;
 use crate::analysis::tie::Tie;
 use crate::events::Burst;
+use crate::formats::foreign_text::csv_field;
 use crate::names::{self, Measurement};
 use crate::plan::{PREAMBLE_PERIOD_NS, RunRecord};
 
@@ -84,13 +85,16 @@ pub fn clock_name(record: &RunRecord) -> &'static str {
     names::of_clock(record.plan.clock_id)
 }
 
+/// Header and rows. Text that a spreadsheet would compute, or that would not be seen, is made harmless.
 pub(super) fn table<const N: usize>(header: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut writer =
         csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
     let infallible = "a record of the right length goes into memory";
     writer.write_record(header).expect(infallible);
     for row in rows {
-        writer.write_record(row).expect(infallible);
+        writer
+            .write_record(row.iter().map(|field| csv_field(field).into_owned().into_bytes()))
+            .expect(infallible);
     }
     let bytes = writer.into_inner().expect("memory has no I/O errors");
     String::from_utf8(bytes).expect("strings went in, and the csv crate adds ASCII")

@@ -24,6 +24,13 @@ enum Event {
     Ended(Option<i32>),
 }
 
+/// Nobody is there any more, or nobody wants it any more.
+impl From<()> for Event {
+    fn from((): ()) -> Self {
+        Self::Close
+    }
+}
+
 /// Runs `command` until it ends or stdin closes, then removes the folder `scratch`.
 #[must_use]
 pub fn run(command: &[OsString], scratch: Option<&Path>) -> ExitCode {
@@ -76,20 +83,22 @@ fn wait_for_end(events: &Receiver<Event>, group: Pid) -> Option<i32> {
     }
 }
 
-fn close_on_end_of_stdin(to: Sender<Event>) {
+/// Sends when stdin has closed.
+pub(super) fn close_on_end_of_stdin<T: From<()> + Send + 'static>(to: Sender<T>) {
     std::thread::spawn(move || {
         let mut byte = [0];
         while matches!(std::io::stdin().lock().read(&mut byte), Ok(1..)) {}
-        let _ended = to.send(Event::Close);
+        let _ended = to.send(().into());
     });
 }
 
-fn close_on_signal(to: Sender<Event>) {
+/// Sends at each SIGTERM, SIGINT and SIGHUP.
+pub(super) fn close_on_signal<T: From<()> + Send + 'static>(to: Sender<T>) {
     let signals = [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP];
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {
         std::thread::spawn(move || {
             for _signal in signals.forever() {
-                let _ended = to.send(Event::Close);
+                let _ended = to.send(().into());
             }
         });
     }

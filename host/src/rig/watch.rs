@@ -1,5 +1,5 @@
-//! What every wait of the rig looks at besides its own deadline: whether the user interrupted the run, and whether the
-//! recording can still be written.
+//! What every wait of the rig looks at besides its own deadline: whether the user interrupted the run, whether the
+//! recording can still be written, and whether the bench is still this run's own.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +16,9 @@ pub enum Halt {
     /// A recording under `raw/` could not be written.
     #[error("cannot write the recording: {0}")]
     Recording(String),
+    /// The lease of the bench is another's, or could not be renewed.
+    #[error("the lease of the bench is lost: {0}")]
+    Lease(String),
     /// There was so much time for everything together.
     #[error("the time for all of it is over")]
     OutOfTime,
@@ -25,7 +28,7 @@ pub enum Halt {
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     interrupted: Arc<AtomicBool>,
-    recording_failure: Arc<Mutex<Option<String>>>,
+    failure: Arc<Mutex<Option<Halt>>>,
     notices: Arc<Mutex<Vec<String>>>,
     until: Option<Deadline>,
 }
@@ -64,8 +67,16 @@ impl Watch {
 
     /// Says that a recording could not be written. Only the first failure is kept.
     pub fn recording_failed(&self, reason: String) {
-        let mut failure = self.recording_failure.lock().unwrap_or_else(PoisonError::into_inner);
-        failure.get_or_insert(reason);
+        self.fail(Halt::Recording(reason));
+    }
+
+    /// Says that the bench may be another's by now.
+    pub fn lease_lost(&self, reason: String) {
+        self.fail(Halt::Lease(reason));
+    }
+
+    fn fail(&self, halt: Halt) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(halt);
     }
 
     /// Says something that whoever follows the run should hear: a port that vanished, one that is back.
@@ -88,8 +99,8 @@ impl Watch {
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(Halt::Interrupted);
         }
-        match self.recording_failure.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-            Some(reason) => Err(Halt::Recording(reason.clone())),
+        match self.failure.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            Some(failure) => Err(failure.clone()),
             None if self.until.is_some_and(Deadline::passed) => Err(Halt::OutOfTime),
             None => Ok(()),
         }

@@ -49,6 +49,7 @@ impl Place {
         }
         let (out, runtime) = (self.path().join("results"), self.path().join("runtime"));
         command.env_remove("RUST_LOG").env("PPSRIG_OUT", out).env("XDG_RUNTIME_DIR", runtime);
+        command.env("PPSRIG_STATE_DIR", self.path().join("state"));
         command.env("TMPDIR", self.path()).stdin(Stdio::null()).args(arguments);
         command
     }
@@ -97,7 +98,9 @@ pub(crate) fn virtual_bench() -> File {
         "{}/vbench is missing: cargo build -p ppsrig-vbench",
         folder.display()
     );
-    assert!(image().is_file(), "{} is missing: target/firmware/build.sh", image().display());
+    for image in [image(), image_with_one_more()] {
+        assert!(image.is_file(), "{} is missing: target/firmware/build.sh", image.display());
+    }
     let turn = File::create(folder.join("virtual-bench.lock")).expect("the build folder is writable");
     turn.lock().expect("the file system knows locks");
     turn
@@ -106,6 +109,11 @@ pub(crate) fn virtual_bench() -> File {
 /// The firmware image of the virtual bench.
 pub(crate) fn image() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../build/firmware/virt.elf")
+}
+
+/// The same image with one instruction more between the two counter reads of every build.
+pub(crate) fn image_with_one_more() -> PathBuf {
+    image().with_file_name("virt-one-more.elf")
 }
 
 /// The virtual bench's file with lines replaced, its paths made absolute.

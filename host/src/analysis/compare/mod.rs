@@ -119,6 +119,10 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Better, Self::Worse, Self::Equivalent, Self::NotResolvable, Self::Invalid, Self::NoVerdict];
+
     /// As it is printed.
     #[must_use]
     pub const fn name(self) -> &'static str {

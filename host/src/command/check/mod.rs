@@ -3,6 +3,7 @@
 
 mod findings;
 mod firing;
+mod online;
 mod ports;
 mod probing;
 mod told;
@@ -30,14 +31,25 @@ const ALLOWED: Duration = Duration::from_secs(50);
 /// most a minute; the generator's output is off afterwards, however it ends. Each line has its evidence and says whether it is
 /// certain or likely; a line that is not good says what to try. What could not be checked says why. Exit code: 0 all is well,
 /// 1 something is there but not well, 2 something cannot be used or was not checked.
+///
+/// A night whose golden image gives other figures than it should takes its bench offline; --back-online brings it back.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ppsrig check               the virtual bench of the source tree
-  ppsrig check bench.toml --json")]
+  ppsrig check bench.toml --json
+  ppsrig check bench.toml --back-online    it was mended: nights may use it")]
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
+    #[command(flatten)]
+    wait: bench::Wait,
+    /// Bring a bench back that is offline, if all of it is well
+    #[arg(long)]
+    back_online: bool,
+    /// With --back-online: bring it back whatever the check finds
+    #[arg(long, requires = "back_online")]
+    force: bool,
     /// One JSON object in place of the table
     #[arg(long)]
     json: bool,
@@ -48,9 +60,13 @@ pub struct Args {
 /// # Errors
 /// If the bench file cannot be read, or the check is interrupted.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let bench = args.bench.read()?;
+    let mut bench = args.bench.read()?;
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
+    if !args.back_online {
+        bench.warn_if_offline();
+    }
+    let _taken = bench.take("check", args.wait.duration(), &watch)?;
     let deadline = Deadline::after(ALLOWED);
     let timed = watch.until(deadline);
     let mut findings = Findings::default();
@@ -73,6 +89,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) => findings.unusable("bring-up", format!("{error:#}")),
     }
     watch.check()?;
-    say(&if args.json { format!("{}\n", findings.json()) } else { findings.table() })?;
+    if !args.back_online {
+        say(&if args.json { format!("{}\n", findings.json()) } else { findings.table() })?;
+        return Ok(ExitCode::from(findings.exit_code()));
+    }
+    let back = online::bring_back(&bench, findings.exit_code(), args.force)?;
+    say(&if args.json {
+        let mut json = findings.json();
+        json["back_online"] = back.json();
+        format!("{json}\n")
+    } else {
+        findings.table() + &back.text()
+    })?;
     Ok(ExitCode::from(findings.exit_code()))
 }

@@ -3,7 +3,6 @@
 mod board_plan;
 pub(super) mod edges;
 mod jobs;
-mod numbers;
 mod plan;
 mod progress;
 pub(super) mod record;
@@ -16,20 +15,21 @@ use clap::ValueHint;
 use jiff::Timestamp;
 use ppsrig_wire::{ClockId, EdgeMode};
 
+use super::bench::Bench;
 use super::{bench, replay, say};
 use crate::analysis::Analysis;
 use crate::analysis::edge::EdgeAnalysis;
 use crate::bench_file::BenchFile;
 use crate::bundle::Bundle;
+use crate::formats::decimal::{self, Picoseconds, Rate};
 use crate::names::{Clock, Measurement};
 use crate::plan::Plan;
 use crate::rig::watch::Watch;
 use crate::stderr::tell;
-use numbers::{Picoseconds, Rate};
 use plan::Asked;
 
-pub(super) use plan::parse_clock_id;
-use progress::Progress;
+pub(super) use plan::{of_measure, parse_clock_id, seed, session_seed};
+pub(super) use progress::Progress;
 use record::Recording;
 
 /// Measures on a bench, and prints the figures
@@ -49,6 +49,7 @@ use record::Recording;
 Examples:
   ppsrig run                 100 edges on the virtual bench
   ppsrig run bench.toml --edges 1000 --rate 100
+  ppsrig run bench.toml --wait 600     after whoever has the bench now
   ppsrig run bench.toml --mode alternate --rate 20 --width-ms 20 --edges 400
   ppsrig run --scenario fixtures/scenarios/faults.toml --json
   ppsrig run bench.toml --measure path --sessions 5
@@ -63,6 +64,8 @@ The last line on stdout is the path of the run bundle."
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,
+    #[command(flatten)]
+    wait: bench::Wait,
     /// ELF image, in place of the bench file's
     #[arg(long, value_name = "ELF", env = "PPSRIG_IMAGE", value_hint = ValueHint::FilePath, help_heading = "Bench")]
     image: Option<PathBuf>,
@@ -101,7 +104,7 @@ struct EdgeArgs {
     #[arg(long, value_name = "N", default_value_t = 100)]
     edges: u32,
     /// Edges a second, as a decimal number, to the millihertz
-    #[arg(long, value_name = "HZ", default_value = "10", value_parser = numbers::parse_rate)]
+    #[arg(long, value_name = "HZ", default_value = "10", value_parser = decimal::parse_rate)]
     rate: Rate,
     /// How the board captures: irq, poll, or alternate (poll and irq by turns, so that poll edges bracket irq edges)
     #[arg(long, value_name = "MODE", default_value = "irq", value_parser = plan::parse_mode)]
@@ -123,10 +126,10 @@ struct BoardArgs {
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     iterations: u32,
     /// path: a random delay before each pair, on or off; without it there is no verdict
-    #[arg(long, value_name = "HOW", default_value = "on", value_parser = numbers::parse_switch, action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "HOW", default_value = "on", value_parser = decimal::parse_switch, action = clap::ArgAction::Set)]
     dither: bool,
     /// path: largest bias bound that has a verdict, in nanoseconds, to the picosecond; without it one CPU cycle
-    #[arg(long, value_name = "NS", value_parser = numbers::parse_picoseconds)]
+    #[arg(long, value_name = "NS", value_parser = decimal::parse_picoseconds)]
     max_bias: Option<Picoseconds>,
     /// path: send every pair as well, for pairs.csv and pairs.spool
     #[arg(long)]
@@ -150,7 +153,7 @@ impl Args {
                 clock: self.clock,
                 clock_id: self.clock_id,
                 sessions: self.sessions,
-                seed: plan::seed(self.seed, self.clock)?,
+                seed: seed(self.seed, self.clock)?,
                 edges: self.edge.edges,
                 rate: self.edge.rate,
                 mode: self.edge.mode,
@@ -167,28 +170,71 @@ impl Args {
 /// # Errors
 /// What kept it from being done. If anything was recorded, that was kept, and what follows from it was printed.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let bench = args.bench.read()?;
+    let mut bench = args.bench.read()?;
     let plan = args.plan(&bench.declared)?;
     bench.check_image(args.image.as_deref(), plan.clock == Clock::Exact)?;
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
-    let started = Timestamp::now();
-    let (bundle, files) = Bundle::create(&args.out, &bench.name(), started)?;
+    bench.warn_if_offline();
+    let taken = bench.take("run", args.wait.duration(), &watch)?;
     let mut progress = Progress::new();
     if !plan.measure.contains(&Measurement::Edge) {
         progress.line("no edges are measured: generator, reference and interval counter are not opened");
     }
+    let what =
+        RunOf { bench: &bench, image: args.image.as_deref(), plan: &plan, trace: true, out: &args.out };
+    let Recorded { dir, ended } = record_run(&what, &mut progress, &watch)?;
+    drop(progress);
+    // What follows needs the recording alone.
+    drop(taken);
+    finish(&dir, ended, args.json)
+}
+
+/// What is recorded into a bundle of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunOf<'a> {
+    /// The bench, which was taken.
+    pub(super) bench: &'a Bench,
+    /// In place of the bench file's.
+    pub(super) image: Option<&'a Path>,
+    pub(super) plan: &'a Plan,
+    /// Whether the board is stepped through what `path` measured, for trace.txt.
+    pub(super) trace: bool,
+    /// The folder in which the bundle is made.
+    pub(super) out: &'a Path,
+}
+
+/// A recording, to be replayed by whoever asked for it.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    /// The bundle.
+    pub(super) dir: PathBuf,
+    /// What ended it early; the bundle is then partial.
+    pub(super) ended: anyhow::Result<()>,
+}
+
+/// Records a run, whoever asks for it. Nothing is printed but progress.
+///
+/// # Errors
+/// If no bundle could be made.
+pub(super) fn record_run(
+    what: &RunOf<'_>,
+    progress: &mut Progress,
+    watch: &Watch,
+) -> anyhow::Result<Recorded> {
+    let started = Timestamp::now();
+    let (bundle, files) = Bundle::create(what.out, &what.bench.name(), started)?;
     let recording = Recording {
-        bench: &bench,
-        image: args.image.as_deref(),
-        plan: &plan,
+        bench: what.bench,
+        image: what.image,
+        plan: what.plan,
+        trace: what.trace,
         bundle: &bundle,
         started_utc: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        watch: &watch,
+        watch,
     };
-    let recorded = recording.record(files, &mut progress);
-    drop(progress);
-    finish(bundle.dir(), recorded, args.json)
+    let ended = recording.record(files, progress);
+    Ok(Recorded { dir: bundle.dir().to_owned(), ended })
 }
 
 /// Prints what follows from the recording, the bundle's path last, and says whether the run was done.

@@ -3,10 +3,11 @@
 use anyhow::{Context, bail, ensure};
 use ppsrig_wire::{ClockId, EdgeMode};
 
-use super::numbers::Rate;
 use super::{BoardArgs, board_plan};
 use crate::bench_file::{BenchFile, EdgeTiming};
+use crate::formats::decimal::Rate;
 use crate::names::{Clock, Measurement};
+use crate::night::plan::Measure;
 use crate::plan::{CLOCK_IDS, EDGE_MODES, MOST_EDGES, PREAMBLE_PERIOD_NS, Plan};
 
 /// Edges of the preamble: enough for a first rate and for a second labelling that agrees with the first.
@@ -34,6 +35,39 @@ pub(super) struct Asked<'a> {
     pub(super) board: &'a BoardArgs,
 }
 
+/// The plan of one run of a night's measure: one session of each build, refused where `ppsrig run` would refuse it.
+///
+/// # Errors
+/// What the bench cannot do, with the option that asks for it.
+pub(in crate::command) fn of_measure(
+    measure: &Measure,
+    seed: u64,
+    bench: &BenchFile,
+) -> anyhow::Result<Plan> {
+    let board = BoardArgs {
+        variant: measure.variants.clone(),
+        iterations: measure.iterations,
+        dither: measure.dither,
+        max_bias: None,
+        raw_pairs: false,
+        cores: measure.cores,
+        operations: measure.operations,
+    };
+    let asked = Asked {
+        measure: &[measure.measurement],
+        clock: measure.clock,
+        clock_id: measure.clock_id,
+        sessions: 1,
+        seed,
+        edges: measure.edges,
+        rate: Rate(measure.rate_millihertz),
+        mode: measure.mode,
+        width_ms: measure.width_ms,
+        board: &board,
+    };
+    plan(&asked, bench)
+}
+
 /// The mode of that name.
 pub(super) fn parse_mode(name: &str) -> Result<EdgeMode, String> {
     by_name(EDGE_MODES, name)
@@ -54,7 +88,7 @@ fn by_name<T: Copy>(table: &[(T, &str)], name: &str) -> Result<T, String> {
 
 /// The seed that was given, or one from the system; in exact mode 1, since there every run is to be the same. TOML holds
 /// integers below 2^63.
-pub(super) fn seed(given: Option<u64>, clock: Clock) -> anyhow::Result<u64> {
+pub(in crate::command) fn seed(given: Option<u64>, clock: Clock) -> anyhow::Result<u64> {
     match (given, clock) {
         (Some(seed), _) => return Ok(seed),
         (None, Clock::Exact) => return Ok(1),
@@ -176,7 +210,7 @@ fn check_pulses(asked: &Asked<'_>, period_ns: u64, width_ns: u64) -> anyhow::Res
 }
 
 /// Seed of one session: SplitMix64 of run seed, session index and variant, so that sessions differ and can be repeated.
-pub(super) fn session_seed(run_seed: u64, session: u32, variant: &str) -> u64 {
+pub(in crate::command) fn session_seed(run_seed: u64, session: u32, variant: &str) -> u64 {
     let mut state = split_mix(run_seed);
     state = split_mix(state ^ u64::from(session));
     variant.bytes().fold(state, |state, byte| split_mix(state ^ u64::from(byte)))

@@ -20,7 +20,7 @@ const NARROW_BAR: &str = "{prefix} {pos}/{len} {wide_msg}";
 const NARROW: u16 = 70;
 
 /// Shows how far a run is.
-pub(super) struct Progress {
+pub(in crate::command) struct Progress {
     terminal: bool,
     bar: Option<ProgressBar>,
     began: Instant,
@@ -31,7 +31,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Shows a bar if stderr is a terminal that can show one.
-    pub(super) fn new() -> Self {
+    pub(in crate::command) fn new() -> Self {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let now = Instant::now();
         Self {
@@ -44,7 +44,7 @@ impl Progress {
     }
 
     /// A line of its own, above the bar if there is one.
-    pub(super) fn line(&self, text: &str) {
+    pub(in crate::command) fn line(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| tell(text)),
             None => tell(text),
@@ -52,7 +52,7 @@ impl Progress {
     }
 
     /// Shows a step of a session.
-    pub(super) fn step(&mut self, step: &Step<'_>) {
+    pub(in crate::command) fn step(&mut self, step: &Step<'_>) {
         match step {
             Step::Loading(progress) if progress.total > 0 => {
                 let name = if progress.stage == Stage::Verify { "verify" } else { "load" };

@@ -37,6 +37,8 @@ pub(super) struct Recording<'a> {
     /// In place of the bench file's.
     pub(super) image: Option<&'a Path>,
     pub(super) plan: &'a Plan,
+    /// Whether trace.txt is wanted.
+    pub(super) trace: bool,
     pub(super) bundle: &'a Bundle,
     pub(super) started_utc: String,
     pub(super) watch: &'a Watch,
@@ -82,13 +84,13 @@ impl Recording<'_> {
         drop(lock);
         let kept = self.board_sessions(up, logs, progress)?;
         match &self.plan.path {
-            Some(path) => self.trace(kept, &path.variants, logs, progress),
-            None => Ok(()),
+            Some(path) if self.trace => self.take_trace(kept, &path.variants, logs, progress),
+            _ => Ok(()),
         }
     }
 
     /// Keeps the instructions that `path` measured beside its figures. They stand without it.
-    fn trace(
+    fn take_trace(
         &self,
         kept: Option<UpBench>,
         variants: &[PathVariant],

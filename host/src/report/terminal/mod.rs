@@ -14,6 +14,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use crate::analysis::Analysis;
 use crate::analysis::fixed::Fixed;
 use crate::analysis::uncertainty::Component;
+use crate::formats::foreign_text::visible_lines;
 use crate::names::{Clock, Measurement};
 use crate::plan::RunRecord;
 
@@ -60,7 +61,8 @@ pub fn table(
     // Paths are not wrapped, so that they can be copied.
     let names = [super::names(record, analysis).as_slice(), others].concat().join(", ");
     let _ = writeln!(text, "\nfiles in {}:\n  {names}", to.display());
-    text
+    // What an instrument or a board says of itself must not drive the terminal.
+    visible_lines(&text).into_owned()
 }
 
 /// What was measured, a line each.
@@ -95,7 +97,7 @@ fn verdict(analysis: &Analysis) -> String {
 }
 
 /// A borderless table that fits the width.
-pub(super) fn plain() -> Table {
+pub(crate) fn plain() -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width());
     table
@@ -106,7 +108,7 @@ fn right(text: impl ToString) -> Cell {
 }
 
 /// Rows of a name and a text that is wrapped.
-pub(super) fn pairs(rows: &[(&str, String)]) -> String {
+pub(crate) fn pairs(rows: &[(&str, String)]) -> String {
     let mut table = plain();
     for (name, value) in rows {
         table.add_row(vec![Cell::new(name), Cell::new(value)]);

@@ -8,8 +8,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use probe_rs::config::MemoryRegion;
-use probe_rs::{Core, MemoryInterface};
+use probe_rs::{Core, MemoryInterface, Session};
 
+use super::bulk::{Bulk, with_bulk};
 use super::{Report, Stage};
 use crate::rig::image::{Image, Segment};
 
@@ -19,9 +20,18 @@ const BLOCK: usize = 4096;
 const WORD: u64 = 4;
 const RESET_ALLOWED: Duration = Duration::from_secs(3);
 
-/// Loads into one halted core.
-pub(super) struct Loader<'a, 'probe> {
-    pub(super) core: Core<'probe>,
+/// Loads into the first core of a session, which stays halted.
+pub(super) struct Loader<'a> {
+    pub(super) session: &'a mut Session,
+    pub(super) operations: &'a mut u64,
+    pub(super) progress: &'a mut dyn FnMut(Stage, u64, u64),
+    /// Whether blocks are left to probe-rs, which moves them word by word, because [`Bulk`] could not.
+    pub(super) by_words: bool,
+}
+
+/// A core that was loaded and is halted.
+pub(super) struct Loaded<'a> {
+    pub(super) core: Core<'a>,
     pub(super) operations: &'a mut u64,
     pub(super) progress: &'a mut dyn FnMut(Stage, u64, u64),
 }
@@ -32,12 +42,12 @@ struct Block {
     data: Vec<u8>,
 }
 
-impl Loader<'_, '_> {
+impl<'a> Loader<'a> {
     /// Resets and halts, writes, verifies, and points the core at the image's entry. It stays halted.
-    pub(super) fn load(&mut self, image: &Image, started: Instant) -> Result<Report, String> {
+    pub(super) fn load(mut self, image: &Image, started: Instant) -> Result<(Report, Loaded<'a>), String> {
         (self.progress)(Stage::Reset, 0, 0);
         *self.operations += 1;
-        self.core
+        self.core()?
             .reset_and_halt(RESET_ALLOWED)
             .map_err(|error| format!("the core does not halt after a reset: {}", chain(&error)))?;
         let attach_ns = nanos(started);
@@ -46,32 +56,32 @@ impl Loader<'_, '_> {
             blocks.extend(self.aligned_blocks(segment)?);
         }
         let writing = Instant::now();
-        self.each(&blocks, Stage::Write, Self::write)?;
+        self.each(&blocks, Stage::Write)?;
         let write_ns = nanos(writing);
         let verifying = Instant::now();
-        self.each(&blocks, Stage::Verify, Self::verify)?;
+        self.each(&blocks, Stage::Verify)?;
         let verify_ns = nanos(verifying);
-        *self.operations += 1;
-        let pc = self.core.program_counter().id();
-        self.core.write_core_reg(pc, image.entry).map_err(|error| {
+        let Self { session, operations, progress, .. } = self;
+        let mut core = session.core(0).map_err(gone)?;
+        *operations += 1;
+        let pc = core.program_counter().id();
+        core.write_core_reg(pc, image.entry).map_err(|error| {
             format!("cannot set the program counter to {:#x}: {}", image.entry, chain(&error))
         })?;
-        Ok(Report {
+        let report = Report {
             bytes: image.bytes(),
             segments: image.segments.len() as u64,
             entry: image.entry,
             attach_ns,
             write_ns,
             verify_ns,
-            operations: *self.operations,
-        })
+            operations: *operations,
+        };
+        Ok((report, Loaded { core, operations, progress }))
     }
 
-    /// Lets the core run.
-    pub(super) fn start(&mut self) -> Result<(), String> {
-        (self.progress)(Stage::Start, 0, 0);
-        *self.operations += 1;
-        self.core.run().map_err(|error| format!("cannot start the core: {}", chain(&error)))
+    fn core(&mut self) -> Result<Core<'_>, String> {
+        self.session.core(0).map_err(gone)
     }
 
     /// Cuts a segment into blocks of whole words; the bytes around a ragged end are read first and written back.
@@ -99,52 +109,142 @@ impl Loader<'_, '_> {
         }
         *self.operations += 1;
         let word = self
-            .core
+            .core()?
             .read_word_32(address)
             .map_err(|error| format!("cannot read memory at {address:#x}: {}", chain(&error)))?
             .to_le_bytes();
         Ok(if last { word[word.len() - count..].to_vec() } else { word[..count].to_vec() })
     }
 
-    fn each(
-        &mut self,
-        blocks: &[Block],
-        stage: Stage,
-        act: fn(&mut Self, &Block) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let total = blocks.iter().map(|block| block.data.len() as u64).sum();
-        let mut done = 0;
-        (self.progress)(stage, done, total);
-        for block in blocks {
+    /// Writes or verifies all blocks: in bulk, and from the first that fails on as probe-rs does it by itself.
+    fn each(&mut self, blocks: &[Block], stage: Stage) -> Result<(), String> {
+        (self.progress)(stage, 0, total(blocks));
+        let mut moved = 0;
+        if !self.by_words {
+            let problem;
+            (moved, problem) = self.in_bulk(blocks, stage)?;
+            if let Some(problem) = problem {
+                log::warn!("{problem}; the rest is moved word by word, which takes longer");
+                self.by_words = true;
+            }
+        }
+        for index in moved..blocks.len() {
             *self.operations += 1;
-            act(self, block)?;
-            done += block.data.len() as u64;
-            (self.progress)(stage, done, total);
+            let mut core = self.core()?;
+            moved_block(&mut core, &blocks[index], stage).map_err(Trouble::text)?;
+            drop(core);
+            (self.progress)(stage, total(&blocks[..=index]), total(blocks));
         }
         Ok(())
     }
 
-    fn write(&mut self, block: &Block) -> Result<(), String> {
-        self.core.write(block.address, &block.data).map_err(|error| {
-            format!("cannot write {} bytes at {:#x}: {}", block.data.len(), block.address, chain(&error))
+    /// How many blocks went well, and what was wrong with the next one.
+    fn in_bulk(&mut self, blocks: &[Block], stage: Stage) -> Result<(usize, Option<String>), String> {
+        let Self { session, operations, progress, .. } = self;
+        with_bulk(session, |bulk| {
+            for (index, block) in blocks.iter().enumerate() {
+                **operations += 1;
+                match moved_block(bulk, block, stage) {
+                    Ok(()) => {}
+                    Err(Trouble::Moving(problem)) => return Ok((index, Some(problem))),
+                    Err(Trouble::Differs(problem)) => return Err(problem),
+                }
+                progress(stage, total(&blocks[..=index]), total(blocks));
+            }
+            Ok((blocks.len(), None))
         })
+        .map_err(gone)?
+    }
+}
+
+fn total(blocks: &[Block]) -> u64 {
+    blocks.iter().map(|block| block.data.len() as u64).sum()
+}
+
+/// What is wrong with a block.
+enum Trouble {
+    /// It could not be moved.
+    Moving(String),
+    /// It was, and is not what was written: no other way of reading it makes that good.
+    Differs(String),
+}
+
+impl Trouble {
+    fn text(self) -> String {
+        match self {
+            Self::Moving(text) | Self::Differs(text) => text,
+        }
+    }
+}
+
+/// Memory of a halted core.
+trait Memory {
+    fn put(&mut self, address: u64, bytes: &[u8]) -> Result<(), probe_rs::Error>;
+    fn get(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), probe_rs::Error>;
+}
+
+impl Memory for Bulk<'_> {
+    fn put(&mut self, address: u64, bytes: &[u8]) -> Result<(), probe_rs::Error> {
+        self.write(address, bytes)
     }
 
-    fn verify(&mut self, block: &Block) -> Result<(), String> {
-        let mut read = vec![0; block.data.len()];
-        self.core.read(block.address, &mut read).map_err(|error| {
-            format!("cannot read {} bytes back at {:#x}: {}", read.len(), block.address, chain(&error))
-        })?;
-        match first_difference(&block.data, &read) {
-            None => Ok(()),
-            Some(at) => Err(format!(
-                "verify failed at {:#x}: wrote {:#04x}, read {:#04x} back; is the board's RAM set up and stable there, \
-                 does `chip` name this board?",
-                block.address + at as u64,
-                block.data[at],
-                read[at]
-            )),
-        }
+    fn get(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), probe_rs::Error> {
+        self.read(address, bytes)
+    }
+}
+
+impl Memory for Core<'_> {
+    fn put(&mut self, address: u64, bytes: &[u8]) -> Result<(), probe_rs::Error> {
+        self.write(address, bytes)
+    }
+
+    fn get(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), probe_rs::Error> {
+        self.read(address, bytes)
+    }
+}
+
+impl Loaded<'_> {
+    /// Lets the core run.
+    pub(super) fn start(&mut self) -> Result<(), String> {
+        (self.progress)(Stage::Start, 0, 0);
+        *self.operations += 1;
+        self.core.run().map_err(|error| format!("cannot start the core: {}", chain(&error)))
+    }
+}
+
+fn gone(error: probe_rs::Error) -> String {
+    format!("cannot reach the core: {}", chain(&error))
+}
+
+fn moved_block(memory: &mut impl Memory, block: &Block, stage: Stage) -> Result<(), Trouble> {
+    match stage {
+        Stage::Verify => verify(memory, block),
+        _ => write(memory, block),
+    }
+}
+
+fn write(memory: &mut impl Memory, block: &Block) -> Result<(), Trouble> {
+    memory.put(block.address, &block.data).map_err(|error| {
+        let (length, address) = (block.data.len(), block.address);
+        Trouble::Moving(format!("cannot write {length} bytes at {address:#x}: {}", chain(&error)))
+    })
+}
+
+fn verify(memory: &mut impl Memory, block: &Block) -> Result<(), Trouble> {
+    let mut read = vec![0; block.data.len()];
+    memory.get(block.address, &mut read).map_err(|error| {
+        let (length, address) = (block.data.len(), block.address);
+        Trouble::Moving(format!("cannot read {length} bytes back at {address:#x}: {}", chain(&error)))
+    })?;
+    match first_difference(&block.data, &read) {
+        None => Ok(()),
+        Some(at) => Err(Trouble::Differs(format!(
+            "verify failed at {:#x}: wrote {:#04x}, read {:#04x} back; is the board's RAM set up and stable there, \
+             does `chip` name this board?",
+            block.address + at as u64,
+            block.data[at],
+            read[at]
+        ))),
     }
 }
 

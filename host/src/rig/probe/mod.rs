@@ -5,6 +5,7 @@
 //! progress. The two speak JSON lines: a [`Request`] on the child's stdin, then [`Reply`]s on its stdout. The child ends
 //! when its stdin closes, so it never outlives ppsrig.
 
+mod bulk;
 mod child;
 mod load;
 pub mod lock;

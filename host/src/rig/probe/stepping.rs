@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use probe_rs::MemoryInterface;
 
-use super::load::{Loader, chain};
+use super::load::{Loaded, chain};
 use super::{Executed, Stage};
 
 /// How long the core may take to where stepping begins.
@@ -27,7 +27,7 @@ pub const fn is_counter_read(word: u32) -> bool {
     word & !REGISTER == READ_COUNTER
 }
 
-impl Loader<'_, '_> {
+impl Loaded<'_> {
     /// Lets a halted core run to `from`, then steps it up to the next read of the counter. It stays halted.
     pub(super) fn trace(&mut self, from: u64) -> Result<Vec<Executed>, String> {
         self.run_to(from)?;

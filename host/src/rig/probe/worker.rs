@@ -112,14 +112,14 @@ fn load_image(
     let mut session = attach(target, operations)?;
     load::check_ram(session.target(), &image, path)?;
     *operations += 1;
-    let core = session.core(0).map_err(|error| no_core(target, &error))?;
-    let mut loader = Loader { core, operations, progress: &mut progress };
-    let mut report = loader.load(&image, started)?;
+    drop(session.core(0).map_err(|error| no_core(target, &error))?);
+    let loader = Loader { session: &mut session, operations, progress: &mut progress, by_words: false };
+    let (mut report, mut loaded) = loader.load(&image, started)?;
     for &from in step_from {
-        say(&Reply::Executed(loader.trace(from)?));
+        say(&Reply::Executed(loaded.trace(from)?));
     }
-    loader.start()?;
-    report.operations = *operations;
+    loaded.start()?;
+    report.operations = *loaded.operations;
     Ok(report)
 }
 

@@ -39,6 +39,11 @@ impl ArmArchCounter {
 /// is made to depend on its value, which the barrier in the look back orders.
 #[inline(always)]
 fn read_before_loads() -> u64 {
+    #[cfg(feature = "one-more")]
+    // SAFETY: does nothing.
+    unsafe {
+        asm!("nop", options(nomem, nostack, preserves_flags));
+    }
     let ticks = counter::now();
     // SAFETY: loads the word at the stack pointer, and drops it.
     unsafe {

@@ -19,6 +19,7 @@ fn each_edge_is_a_byte_of_zeros_and_has_the_time_of_its_command() {
     let mut line = open(&pty, "signal = \"txd-byte\"\nedge = \"falling\"").expect("it is a data line");
     assert!(line.identity().contains("host-timed"), "{}", line.identity());
     line.prepare(&TRAIN).expect("the width is that of the byte");
+    let armed = line.line.as_ref().expect("it is at rest").port.now();
     line.arm().expect("it was prepared");
     let deadline = Deadline::after(PATIENCE);
     let mut edges = Vec::new();
@@ -28,8 +29,10 @@ fn each_edge_is_a_byte_of_zeros_and_has_the_time_of_its_command() {
     }
     edges.extend(line.host_edges());
     assert_eq!(edges.iter().map(|edge| edge.edge).collect::<Vec<_>>(), [0, 1, 2]);
-    let apart: Vec<_> = edges.windows(2).map(|pair| pair[1].sent.0 - pair[0].sent.0).collect();
-    assert!(edges[2].sent.0 - edges[0].sent.0 >= 15_000_000, "never early: {apart:?}");
+    // A busy machine may be late with any of them.
+    let due = |edge: u32| armed.0 + LEAD.as_nanos() as u64 + u64::from(edge) * TRAIN.period_ns;
+    let after: Vec<_> = edges.iter().map(|edge| edge.sent.0.checked_sub(due(edge.edge))).collect();
+    assert!(after.iter().all(Option::is_some), "never early: {after:?}");
     line.make_safe().expect("the port is there");
     drop(line);
     assert_eq!(pty.read(3), [0, 0, 0]);

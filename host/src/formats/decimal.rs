@@ -1,8 +1,8 @@
-//! Decimal numbers of the command line, read exactly, as integers of a thousandth of their unit.
+//! Decimal numbers of the command line and of plans, read exactly, as integers of a thousandth of their unit.
 
 /// A rate in millihertz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rate(pub(super) u64);
+pub struct Rate(pub u64);
 
 impl std::fmt::Display for Rate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -13,10 +13,13 @@ impl std::fmt::Display for Rate {
 
 /// A time in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Picoseconds(pub(super) u64);
+pub struct Picoseconds(pub u64);
 
 /// Reads a decimal number of hertz, exactly, to the millihertz.
-pub(super) fn parse_rate(text: &str) -> Result<Rate, String> {
+///
+/// # Errors
+/// What to give instead.
+pub fn parse_rate(text: &str) -> Result<Rate, String> {
     match thousandths(text, "edges a second", "such as 10 or 0.5", "a millihertz")? {
         0 => Err("no edges would ever come; give more than 0".to_owned()),
         1_000_000_001.. => Err("too fast: a million edges a second is the most".to_owned()),
@@ -25,7 +28,10 @@ pub(super) fn parse_rate(text: &str) -> Result<Rate, String> {
 }
 
 /// Reads a decimal number of nanoseconds, exactly, to the picosecond.
-pub(super) fn parse_picoseconds(text: &str) -> Result<Picoseconds, String> {
+///
+/// # Errors
+/// What to give instead.
+pub fn parse_picoseconds(text: &str) -> Result<Picoseconds, String> {
     thousandths(text, "nanoseconds", "such as 1 or 0.5", "a picosecond").map(Picoseconds)
 }
 
@@ -46,7 +52,10 @@ fn thousandths(text: &str, what: &str, such_as: &str, finest: &str) -> Result<u6
 }
 
 /// `on` or `off`.
-pub(super) fn parse_switch(text: &str) -> Result<bool, String> {
+///
+/// # Errors
+/// What to give instead.
+pub fn parse_switch(text: &str) -> Result<bool, String> {
     match text {
         "on" => Ok(true),
         "off" => Ok(false),

@@ -1,0 +1,245 @@
+//! `ppsrig nightly`: a plan, done unattended, with a verdict in the end.
+//!
+//! `plan` reads it, `folder` keeps the night, `runner` does it, `evidence` reads what it recorded, `finish` says what it came to.
+//! What it comes to is computed in [`night::judge`](crate::night::judge), from what the folder holds alone.
+
+mod evidence;
+mod finish;
+mod folder;
+mod outlook;
+pub(super) mod plan;
+mod require;
+mod runner;
+pub(super) mod told;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use clap::ValueHint;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use self::folder::NightFolder;
+use self::runner::{End, Runner};
+use super::bench::{self, Bench};
+use super::run::{self, Progress};
+use super::say;
+use crate::names::Clock;
+use crate::night::expected::expected;
+use crate::night::journal::{ImageHash, Journal};
+use crate::night::{Entry, NightPlan, NightRecord};
+use crate::plan_file;
+use crate::rig::image::hex;
+use crate::rig::watch::Watch;
+use crate::stderr::tell;
+
+pub(super) use self::finish::finish;
+pub(super) use self::folder::is_night;
+
+/// Does a plan unattended: measures, compares, and says what it came to
+///
+/// A night is: requirements, the hook `before`, a health check with the golden image, then round by round one run of each
+/// image, by turns, each after the hook `power-cycle`; after each round from `sessions` on it is looked whether every verdict
+/// is decided. The hook `after` is run however it ended. Everything is kept in `<DIR>/<UTC time>-<plan>/`, from which `ppsrig
+/// replay` computes the same again.
+///
+/// A bench whose golden image fails is taken offline, and refused from then on, until a person brings it back with `ppsrig
+/// check BENCH --back-online`. Ctrl-C, a killed process or a power cut leave a night that --resume goes on with: no finished
+/// run is repeated, and one that was cut is repeated from the same seed. Each run boots the board, so no clock goes over the gap.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ppsrig validate plan.toml       what a plan means, how many runs, how long
+  ppsrig nightly plan.toml --out /srv/nights
+  ppsrig nightly plan.toml --out /srv/nights --resume
+  ppsrig nightly plan.toml --wait 3600
+  ppsrig nightly fixtures/plans/virtual.toml
+  ppsrig replay /srv/nights/2026-11-30T22-00-00Z-plan
+
+Exit code: 2 it could not be done (sick bench, cut night, a run that failed
+twice), 1 something is worse or beyond a limit, 3 no verdict, 0 all is well; in
+this order. The last line on stdout is the path of the night's folder.")]
+pub struct Args {
+    /// Plan file
+    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    plan: PathBuf,
+    /// Go on with the newest night of this plan that was cut
+    #[arg(long)]
+    resume: bool,
+    #[command(flatten)]
+    wait: bench::Wait,
+    /// Folder in which the night's folder is made
+    #[arg(long, value_name = "DIR", env = "PPSRIG_OUT", default_value = "results", value_hint = ValueHint::DirPath)]
+    out: PathBuf,
+    /// The object of summary.json in place of the table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Does the night.
+///
+/// # Errors
+/// What kept it from beginning, or from being kept. What it came to is printed, also where that is that it was not done.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let (plan, mut bench) = plan::read(&args.plan)?;
+    for image in plan.images.iter().map(|image| image.file.as_deref()) {
+        bench.check_image(image, plan.measures.iter().any(|measure| measure.clock == Clock::Exact))?;
+    }
+    let images = runner::hashes(&plan, &bench)?;
+    let baselines = evidence::original_baselines(&plan)?;
+    let file = args.plan.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let nights = folder::nights_of(&args.out, &plan.name, &file);
+    let last = nights.iter().find(|(_, _, journal)| journal.is_finished());
+    let taken = last.map(|(_, _, journal)| outlook::taken(journal)).unwrap_or_default();
+    tell(&format!("{}:\n{}", args.plan.display(), told::description(&plan, &expected(&plan, &taken))));
+    let resolvable = outlook::resolvable_lines(&plan, &baselines, last);
+    if !resolvable.is_empty() {
+        tell(&format!("smallest difference that is found nine times in ten:\n  {}", resolvable.join("\n  ")));
+    }
+    let watch = Watch::new();
+    watch.catch_signals().context("cannot catch signals")?;
+    let plan_sha256 = hex(&Sha256::digest(plan_file::read_text(&args.plan)?));
+    let now = Begun { file, plan_sha256, images, plan: &plan, bench: &bench };
+    let cut = match args.resume {
+        true => Some(now.unfinished(&nights, &args.out)?),
+        false => None,
+    };
+    if let (None, Some((dir, ..))) = (&cut, nights.first().filter(|(.., journal)| !journal.is_finished())) {
+        tell(&format!("{} was cut; this is a new night, --resume would go on with that one", dir.display()));
+    }
+    let offline = bench.offline()?;
+    if let (Some(_), Some(offline)) = (&cut, &offline) {
+        bail!("the bench is {offline}; once it is mended: {}", back_online(&bench));
+    }
+    let record = now.record()?;
+    let taken_bench = bench.take("nightly", args.wait.duration(), &watch)?;
+    let folder = match &cut {
+        Some(dir) => NightFolder::open(dir)?.if_unfinished()?,
+        None => begin(&args.out, record)?,
+    };
+    let dir = folder.dir.clone();
+    let mut runner = Runner {
+        plan: &plan,
+        bench: &bench,
+        evidence: folder.evidence()?,
+        folder,
+        watch: &watch,
+        progress: Progress::new(),
+        began: Instant::now(),
+        taken,
+    };
+    runner.folder.write(Entry::Began { utc: folder::utc_now(), resumed: cut.is_some() })?;
+    let end = match &offline {
+        Some(offline) => {
+            let why = format!("the bench is {offline}; once it is mended: {}", back_online(&bench));
+            runner.folder.write(Entry::Finished { utc: folder::utc_now(), why: why.clone() })?;
+            Ok(End::Finished(why))
+        }
+        None => runner.name_what_was_cut().and_then(|()| runner.run()),
+    };
+    drop(runner);
+    drop(taken_bench);
+    end_of(&dir, end, args.json)
+}
+
+/// Writes and prints what the night came to, its folder last.
+fn end_of(dir: &Path, end: anyhow::Result<End>, json: bool) -> anyhow::Result<ExitCode> {
+    if let Ok(End::Cut(why)) = &end {
+        tell(&format!("{why}; `ppsrig nightly PLAN --resume` goes on with it"));
+    }
+    let finished = finish(dir, None, json);
+    let end = end.and(finished);
+    match end {
+        Ok(finished) => {
+            say(&format!("{}{}\n", finished.text, dir.display()))?;
+            Ok(ExitCode::from(finished.exit))
+        }
+        Err(error) => {
+            let _lost = say(&format!("{}\n", dir.display()));
+            Err(error)
+        }
+    }
+}
+
+fn back_online(bench: &Bench) -> String {
+    format!("ppsrig check {} --back-online", bench.file.display())
+}
+
+/// Makes a new night.
+fn begin(out: &Path, record: NightRecord) -> anyhow::Result<NightFolder> {
+    let started = record.started_utc.parse::<Timestamp>().unwrap_or_else(|_| Timestamp::now());
+    let out = std::path::absolute(out).with_context(|| format!("no folder {}", out.display()))?;
+    let dir = folder::make(&out, &record.plan.name, started)?;
+    evidence::copy_baselines(&dir, &record.plan)?;
+    NightFolder::begin(dir, record)
+}
+
+/// What a night begins with, or has to go on with.
+struct Begun<'a> {
+    file: String,
+    plan_sha256: String,
+    images: Vec<ImageHash>,
+    plan: &'a NightPlan,
+    bench: &'a Bench,
+}
+
+impl Begun<'_> {
+    fn record(&self) -> anyhow::Result<NightRecord> {
+        let exact = self.plan.measures.iter().all(|measure| measure.clock == Clock::Exact);
+        let clock = if exact { Clock::Exact } else { Clock::Live };
+        Ok(NightRecord {
+            night_version: 1,
+            plan_file: self.file.clone(),
+            plan_sha256: self.plan_sha256.clone(),
+            started_utc: folder::utc_now(),
+            ppsrig_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ppsrig_commit: env!("PPSRIG_GIT").to_owned(),
+            seed: run::seed(self.plan.seed, clock)?,
+            images: self.images.clone(),
+            plan: self.plan.clone(),
+            bench: self.bench.declared.clone(),
+        })
+    }
+
+    /// The newest night of the plan that was cut, if nothing of it has changed since.
+    fn unfinished(&self, nights: &[(PathBuf, NightRecord, Journal)], out: &Path) -> anyhow::Result<PathBuf> {
+        let cut = nights.iter().find(|(.., journal)| !journal.is_finished());
+        let Some((dir, record, _)) = cut else {
+            bail!(
+                "no night of {} in {} was cut; without --resume a new one begins",
+                self.plan.name,
+                out.display()
+            );
+        };
+        let mut changed = Vec::new();
+        if record.plan_sha256 != self.plan_sha256 || record.plan != *self.plan {
+            changed.push(format!("the plan {}", self.file));
+        }
+        if record.bench != self.bench.declared {
+            changed.push(format!("the bench file {}", self.bench.file.display()));
+        }
+        for known in &record.images {
+            if !self.images.contains(known) {
+                changed.push(format!("the image {}", known.name));
+            }
+        }
+        if !changed.is_empty() {
+            bail!(
+                "{} cannot go on, for these are others than when it began: {}; without --resume a new night begins",
+                dir.display(),
+                changed.join(", ")
+            );
+        }
+        if (record.ppsrig_version.as_str(), record.ppsrig_commit.as_str())
+            != (env!("CARGO_PKG_VERSION"), env!("PPSRIG_GIT"))
+        {
+            tell(&format!(
+                "the night began with ppsrig {} ({}), which is another version",
+                record.ppsrig_version, record.ppsrig_commit
+            ));
+        }
+        Ok(std::path::absolute(dir).unwrap_or_else(|_| dir.clone()))
+    }
+}

@@ -1,0 +1,184 @@
+//! A night's limits: the mean over the sessions against what the plan allows, for each image and build.
+//!
+//! A limit is no test: it is kept or exceeded by the mean as it was measured. Its interval (Student's t, 95 %, over the sessions)
+//! says whether more sessions could change that, and is shown.
+
+use std::collections::BTreeSet;
+
+use super::DoneStep;
+use crate::analysis::compare::from_run::EMULATED_LIVE;
+use crate::analysis::estimate::{SESSIONS, student};
+use crate::analysis::fixed::Fixed;
+use crate::analysis::verdict::Outcome;
+use crate::names::{Clock, Measurement};
+use crate::night::plan::{Limit, Measure, NamedImage};
+use crate::night::result::{LimitResult, NightFigure};
+
+/// What one limit is asked of.
+struct Asked<'a> {
+    measure: &'a Measure,
+    limit: &'a Limit,
+    image: &'a str,
+    /// Of the image.
+    done: &'a [DoneStep<'a>],
+}
+
+/// All limits of a measure, of what was done of it.
+#[must_use]
+pub fn all(measure: &Measure, images: &[NamedImage], done: &[DoneStep<'_>]) -> Vec<LimitResult> {
+    let mut results = Vec::new();
+    for limit in &measure.limits {
+        for image in images.iter().filter(|image| limit.image.is_empty() || limit.image == image.name) {
+            let of_image: Vec<_> = done.iter().filter(|one| one.step.image == image.name).copied().collect();
+            results.extend(Asked { measure, limit, image: &image.name, done: &of_image }.results());
+        }
+    }
+    results
+}
+
+impl Asked<'_> {
+    fn results(&self) -> Vec<LimitResult> {
+        let builds: BTreeSet<String> =
+            self.done.iter().flat_map(|one| self.figures(one)).map(build).collect();
+        if builds.is_empty() {
+            let why = match self.done.first() {
+                None => "no run of it was done".to_owned(),
+                Some(one) => format!("{} has no such figure", one.bundle),
+            };
+            return vec![LimitResult { reason: why, ..self.empty(self.limit.variant.clone()) }];
+        }
+        builds.into_iter().map(|build| self.result(build)).collect()
+    }
+
+    fn figures<'f>(&'f self, one: &DoneStep<'f>) -> impl Iterator<Item = &'f NightFigure> {
+        let wanted = self.limit.variant.as_str();
+        one.measured.figures.iter().filter(move |figure| {
+            let of = |name: &str| name == wanted;
+            figure.metric == self.limit.metric
+                && (wanted.is_empty() || of(&figure.variant) || of(&figure.mode))
+        })
+    }
+
+    fn empty(&self, variant: String) -> LimitResult {
+        LimitResult {
+            image: self.image.to_owned(),
+            variant,
+            metric: self.limit.metric.clone(),
+            unit: String::new(),
+            at_most: self.limit.at_most,
+            at_least: self.limit.at_least,
+            value: None,
+            interval: None,
+            outcome: Outcome::Invalid,
+            reason: String::new(),
+            bundle: String::new(),
+        }
+    }
+
+    fn result(&self, variant: String) -> LimitResult {
+        let mut found: Vec<(&str, &NightFigure, Fixed)> = Vec::new();
+        let mut unknown = None;
+        for one in self.done {
+            for figure in self.figures(one).filter(|figure| build(figure) == variant) {
+                match figure.value {
+                    Some(value) => found.push((one.bundle, figure, value)),
+                    None => unknown = Some(one.bundle),
+                }
+            }
+        }
+        let mut result = self.empty(variant);
+        let Some((_, figure, first)) = found.first() else {
+            result.reason = format!("{} has none", unknown.unwrap_or_default());
+            return result;
+        };
+        let values: Vec<f64> = found.iter().map(|(_, _, value)| value.to_f64()).collect();
+        let same = found.iter().all(|(_, _, value)| value == first);
+        let places = if same { first.places } else { first.places.max(3) };
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let fixed = |value: f64| Fixed::rounded(value, places);
+        let interval =
+            Some(&values).filter(|values| values.len() >= SESSIONS).and_then(|all| student(all, mean));
+        result.unit.clone_from(&figure.unit);
+        result.value = if same { Some(*first) } else { fixed(mean) };
+        result.interval = interval.and_then(|(low, high)| Some((fixed(low)?, fixed(high)?)));
+        result.bundle = self.worst(&found).to_owned();
+        (result.outcome, result.reason) = self.outcome(result.value, figure);
+        result
+    }
+
+    /// The bundle that is furthest beyond the limit, or nearest to it.
+    fn worst<'b>(&self, found: &[(&'b str, &NightFigure, Fixed)]) -> &'b str {
+        let beyond = |value: Fixed| {
+            let value = value.to_f64();
+            let above = self.limit.at_most.map(|most| value - most);
+            let below = self.limit.at_least.map(|least| least - value);
+            above.into_iter().chain(below).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let worst = found.iter().max_by(|(_, _, a), (_, _, b)| beyond(*a).total_cmp(&beyond(*b)));
+        worst.map_or("", |(bundle, ..)| bundle)
+    }
+
+    fn outcome(&self, value: Option<Fixed>, figure: &NightFigure) -> (Outcome, String) {
+        let Some(value) = value else { return (Outcome::Invalid, "its mean is not known".to_owned()) };
+        if let Some(why) = self.doubt() {
+            return (Outcome::Invalid, why);
+        }
+        let (metric, unit) = (&self.limit.metric, &figure.unit);
+        let number = value.to_f64();
+        let sessions = match self.done.len() {
+            1 => "1 session".to_owned(),
+            sessions => format!("{sessions} sessions"),
+        };
+        let unit = if unit == metric { String::new() } else { format!(" {unit}") };
+        let told = format!("{metric} {value}{unit} in {sessions}");
+        let above = self.limit.at_most.filter(|most| number > *most);
+        let below = self.limit.at_least.filter(|least| number < *least);
+        let exceeded = match (above, below) {
+            (Some(most), _) => Some(format!("{told}: above the limit of {most}")),
+            (_, Some(least)) => Some(format!("{told}: below the limit of {least}")),
+            _ => None,
+        };
+        match exceeded {
+            _ if self.is_unjudged() => (Outcome::Unjudged, EMULATED_LIVE.to_owned()),
+            Some(why) => (Outcome::Failed, why),
+            None => (Outcome::Passed, format!("{told}: within the limit")),
+        }
+    }
+
+    /// Whether the figure is the speed of an emulated board that ran live.
+    fn is_unjudged(&self) -> bool {
+        let timed = !is_counted(&self.limit.metric);
+        let live = self.measure.clock == Clock::Live && self.measure.measurement != Measurement::Edge;
+        timed && live && self.done.iter().any(|one| one.measured.emulated)
+    }
+
+    /// Why a figure of these runs says nothing. What is counted stands all the same.
+    fn doubt(&self) -> Option<String> {
+        if is_counted(&self.limit.metric) {
+            return None;
+        }
+        self.done.iter().find_map(|one| {
+            let invalid = one.measured.outcome == Outcome::Invalid;
+            let why = invalid.then(|| one.measured.reasons.first().cloned().unwrap_or_default());
+            one.measured.outage.clone().or(why).map(|why| format!("{}: {why}", one.bundle))
+        })
+    }
+}
+
+/// The build, or the way of capture with its tie, that a figure is of.
+fn build(figure: &NightFigure) -> String {
+    let parts = [figure.variant.as_str(), &figure.mode, &figure.tie];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Figures that are counts, or bounds, whatever may be said of the speed.
+fn is_counted(metric: &str) -> bool {
+    const COUNTED: [&str; 5] = [
+        "bias_bound",
+        "instructions",
+        "instructions_per_operation",
+        "ordering_violations",
+        "probe_transactions",
+    ];
+    COUNTED.contains(&metric) || metric.starts_with("ledger_")
+}
