@@ -36,7 +36,7 @@ const ALLOWED: Duration = Duration::from_secs(50);
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ppsrig check               the virtual bench of the source tree
+  ppsrig check               the virtual bench
   ppsrig check bench.toml --json
   ppsrig check bench.toml --back-online    it was mended: nights may use it")]
 pub struct Args {
