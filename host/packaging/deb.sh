@@ -53,7 +53,7 @@ fi
 # When it was made is when its sources were.
 : "${SOURCE_DATE_EPOCH:=$(in_git log -1 --format=%ct || stat -c %Y Cargo.toml)}"
 export SOURCE_DATE_EPOCH
-maintainer="${DEBFULLNAME:-the authors of ppsrig} <${DEBEMAIL:-ppsrig@localhost}>"
+maintainer="${DEBFULLNAME:-the ppsrig authors} <${DEBEMAIL:-maintainers@ppsrig.invalid}>"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -147,6 +147,20 @@ fn the_debian_package_says_what_it_is_and_the_same_sources_give_the_same_bytes()
     assert!(bytes(&again) == bytes(&file), "{}", again.display());
 }
 
+/// dpkg on the root and the database of this place: nothing of the machine is touched.
+fn dpkg(place: &Place, arguments: &[&OsStr]) {
+    let (target, database) = (place.path().join("root"), place.path().join("dpkg"));
+    let output = Command::new("dpkg")
+        .arg(format!("--instdir={}", target.display()))
+        .arg(format!("--admindir={}", database.display()))
+        .arg(format!("--log={}", database.join("log").display()))
+        .args(["--force-not-root", "--force-depends", "--force-script-chrootless"])
+        .args(arguments)
+        .output()
+        .expect("dpkg is there");
+    well(output);
+}
+
 /// The package, installed by dpkg into a root of its own.
 fn installed(place: &Place) -> PathBuf {
     let package = package(&place.path().join("deb"));
@@ -156,16 +170,7 @@ fn installed(place: &Place) -> PathBuf {
     }
     fs::write(database.join("status"), "").expect("it fits");
     fs::create_dir_all(&target).expect("it fits");
-    let options = ["--force-not-root", "--force-depends", "--force-script-chrootless", "-i"];
-    let dpkg = Command::new("dpkg")
-        .arg(format!("--instdir={}", target.display()))
-        .arg(format!("--admindir={}", database.display()))
-        .arg(format!("--log={}", database.join("log").display()))
-        .args(options)
-        .arg(&package)
-        .output()
-        .expect("dpkg is there");
-    well(dpkg);
+    dpkg(place, &[OsStr::new("-i"), package.as_os_str()]);
     let state = format!("--admindir={}", database.display());
     assert!(well(run("dpkg-query", &[&state, "-W", "-f", "${db:Status-Status}", "ppsrig"])) == "installed");
     target
@@ -207,6 +212,9 @@ fn the_debian_package_is_installed_and_measures_on_its_virtual_bench() {
     let stdout = well(command.output().expect("it starts"));
     assert!(stdout.contains("verdict") && stdout.contains("inline-biased"), "{stdout}");
     place.wait_until_nothing_runs();
+
+    dpkg(&place, &[OsStr::new("--purge"), OsStr::new("ppsrig")]);
+    assert_eq!(fs::read_dir(&target).expect("it is there").count(), 0, "a purge leaves nothing");
 }
 
 /// What the service starts is an order that this ppsrig takes.
