@@ -72,12 +72,6 @@ fn row(night: &Night, measure: Option<&MeasureResult>, what: &str) -> Row {
     set(own, &[("measure", &measure.name), ("measurement", &measurement), ("clock", measure.clock)])
 }
 
-/// Whether a step that gave nothing was done after all: nights that were cut give the same table as others.
-fn was_repeated(measure: &MeasureResult, step: &StepResult) -> bool {
-    let done = |other: &StepResult| other.step == step.step && !other.figures.is_empty();
-    step.figures.is_empty() && measure.steps.iter().any(done)
-}
-
 fn step_rows(night: &Night, measure: &MeasureResult, step: &StepResult) -> Vec<Row> {
     let round = step.step.round.to_string();
     let own = || set(row(night, Some(measure), "step"), &[("image", &step.step.image), ("round", &round)]);
