@@ -102,7 +102,7 @@ async function look(browserFor, file, width, scheme) {
   const found = await page.evaluate(seen);
   const tabbed = await tabs(page, found.reachable);
   if (pictures) {
-    const name = file.split("/").slice(-2).join("-").replace(/\.html$/, "");
+    const name = file.split("/").slice(-2).join("-").replace(/^\.+/, "").replace(/\.html$/, "");
     await page.evaluate(() => { document.activeElement.blur(); scrollTo(0, 0); });
     await page.screenshot({ path: join(pictures, `${name}-${width}-${scheme}.png`), fullPage: true });
     if (width > 1000 && scheme === "light") await page.pdf({ path: join(pictures, `${name}.pdf`), format: "A4" });

@@ -151,7 +151,9 @@ pub fn timeline(analysis: &Analysis) -> Option<Timeline> {
     let room = (end * 0.01).max(0.01);
     let since = if clock.gps { "seconds since the first edge" } else { "seconds since the first record" };
     let x = Axis { title: since.to_owned(), from: -room, to: end + room, log: false };
-    let y = Axis::fitting(format!("latency, {}", unit.name), unit.of_ps(least), unit.of_ps(most));
+    let absolute = points.keys().any(|(_, tie)| *tie != Tie::None);
+    let what = if absolute { "latency" } else { "later than the first" };
+    let y = Axis::fitting(format!("{what}, {}", unit.name), unit.of_ps(least), unit.of_ps(most));
     let edges = all().count();
     let reduced = points.values().any(|points| points.len() > COLUMNS);
     let traces = points.into_iter().map(|((mode, tie), points)| Trace {
@@ -174,14 +176,36 @@ pub fn timeline(analysis: &Analysis) -> Option<Timeline> {
     })
 }
 
-fn points(edge: &EdgeAnalysis, clock: Clock) -> BTreeMap<(Mode, Tie), Vec<Point>> {
-    let mut points: BTreeMap<(Mode, Tie), Vec<Point>> = BTreeMap::new();
+type Points = BTreeMap<(Mode, Tie), Vec<Point>>;
+
+/// The latencies; where no edge has one, how late each is against the first one of its session.
+fn points(edge: &EdgeAnalysis, clock: Clock) -> Points {
+    let tied = tied(edge, clock);
+    if tied.is_empty() { untied(edge, clock) } else { tied }
+}
+
+fn tied(edge: &EdgeAnalysis, clock: Clock) -> Points {
+    let mut points = Points::new();
     for row in measured(edge) {
         let (Some(mode), Some((tie, latency)), Some(at)) = (row.mode, row.latency(), clock.of_row(row))
         else {
             continue;
         };
         points.entry((mode, tie)).or_default().push(Point { at, ps: latency.ps });
+    }
+    points
+}
+
+fn untied(edge: &EdgeAnalysis, clock: Clock) -> Points {
+    let mut points = Points::new();
+    for session in &edge.sessions {
+        let late: BTreeMap<u32, f64> =
+            session.spread_points.iter().map(|point| (point.edge, point.late_ps)).collect();
+        for row in session.rows.iter().filter(|row| row.burst == Burst::Edges) {
+            let late = row.commanded.and_then(|edge| late.get(&edge));
+            let (Some(mode), Some(late), Some(at)) = (row.mode, late, clock.of_row(row)) else { continue };
+            points.entry((mode, Tie::None)).or_default().push(Point { at, ps: late.round() as i128 });
+        }
     }
     points
 }

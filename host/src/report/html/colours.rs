@@ -63,3 +63,49 @@ pub(super) fn style() -> String {
         .collect();
     format!("@media screen and (prefers-color-scheme:dark){{{rules}}}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contrast by WCAG 2.
+    fn contrast(one: (u8, u8, u8), other: (u8, u8, u8)) -> f64 {
+        let linear = |part: u8| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        };
+        let luminance = |(r, g, b)| 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    fn parsed(hex: &str) -> (u8, u8, u8) {
+        let part = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+        (part(1), part(3), part(5))
+    }
+
+    #[test]
+    fn what_is_measured_stands_out_from_its_ground_light_and_dark() {
+        let (light, dark) = ((0xFF, 0xFF, 0xFF), parsed("#0f1419"));
+        for colour in [SERIES.as_slice(), &[GOOD, BAD, OPEN]].concat() {
+            let both = [contrast(colour.light, light), contrast(parsed(colour.dark), dark)];
+            assert!(both.iter().all(|contrast| *contrast >= 4.5), "{colour:?} {both:?}");
+        }
+        for band in [BAD_BAND, OPEN_BAND, GOOD_BAND] {
+            for colour in [SERIES[0], SERIES[1], SERIES[2], SERIES[3]] {
+                let both =
+                    [contrast(colour.light, band.light), contrast(parsed(colour.dark), parsed(band.dark))];
+                assert!(both.iter().all(|contrast| *contrast >= 3.0), "{colour:?} on {band:?}: {both:?}");
+            }
+        }
+        assert!(contrast(INK.light, light) >= 7.0 && contrast(parsed(INK.dark), dark) >= 7.0);
+    }
+
+    #[test]
+    fn no_two_colours_are_taken_for_each_other_by_the_style_sheet() {
+        let mut all: Vec<_> = ALL.iter().map(|colour| colour.hex()).collect();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), ALL.len());
+    }
+}

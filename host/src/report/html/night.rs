@@ -298,7 +298,10 @@ fn steps(measure: &MeasureResult) -> Markup {
             word(outcome_class(step.outcome), &step.outcome.to_string()),
             Cell::text(&step.utc),
             Cell::wide(step.reasons.join("; ")),
-            Cell::markup(of_bundle(&step.bundle, if step.bundle.is_empty() { "" } else { "its page" })),
+            Cell::markup(of_bundle(
+                &step.bundle,
+                &if step.bundle.is_empty() { String::new() } else { format!("run of step {at}") },
+            )),
         ]
     };
     let header = ["step", "image", ">round", "outcome", "ended", "why", "look at"];

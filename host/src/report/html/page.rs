@@ -92,7 +92,7 @@ impl Cell {
 pub fn table(label: &str, header: &[&str], rows: Vec<Vec<Cell>>) -> Markup {
     html! {
         div class="scroll" role="region" tabindex="0" aria-label=(shown(label)) {
-            table {
+            table class=[(header.len() > PAPER).then_some("many")] {
                 caption { (shown(label)) }
                 thead { tr {
                     @for name in header {
@@ -105,12 +105,20 @@ pub fn table(label: &str, header: &[&str], rows: Vec<Vec<Cell>>) -> Markup {
                 tbody {
                     @for row in rows { tr { @for (index, cell) in row.iter().enumerate() {
                         @if index == 0 { th scope="row" class=[class(cell)] { (cell.markup) } }
-                        @else { td class=[class(cell)] { (cell.markup) } }
+                        @else { td class=[class(cell)] data-name=[named(header, index)] { (cell.markup) } }
                     } } }
                 }
             }
         }
     }
+}
+
+/// Columns that paper has room for. Rows of more become a paragraph there, in which every cell has its column's name.
+const PAPER: usize = 10;
+
+fn named<'h>(header: &[&'h str], index: usize) -> Option<&'h str> {
+    let name = header.get(index)?;
+    (header.len() > PAPER).then(|| name.strip_prefix('>').unwrap_or(name))
 }
 
 fn class(cell: &Cell) -> Option<&'static str> {

@@ -48,7 +48,6 @@ pub(super) fn summary(night: &Night) -> String {
     });
     let steps = night.measures.iter().flat_map(|measure| {
         let of_step = move |step: &StepResult| -> Vec<Row> { step_rows(night, measure, step) };
-        // One that went well the second time is the same as one that went well.
         measure.steps.iter().filter(|step| !was_repeated(measure, step)).flat_map(of_step)
     });
     let comparisons = night.measures.iter().flat_map(|measure| {

@@ -15,6 +15,9 @@ use crate::analysis::reference::ReferenceState;
 use crate::analysis::row::Mode;
 use crate::analysis::tie::Tie;
 
+/// Of temperatures, by turns.
+const WARMTH: [Colour; 3] = [OPEN, BAD, INK];
+
 /// The same for a mode and tie wherever they are drawn.
 pub(in super::super) const fn trace_colour(mode: Mode, tie: Tie) -> Colour {
     match (mode, tie) {
@@ -81,9 +84,7 @@ pub(in super::super) fn timeline(timeline: &Timeline, good: &str) -> Markup {
 }
 
 fn timeline_legend(timeline: &Timeline) -> Markup {
-    let traces = timeline.traces.iter().map(|trace| {
-        (trace_colour(trace.mode, trace.tie), format!("{}, tie {}", trace.mode.name(), trace.tie.name()))
-    });
+    let traces = timeline.traces.iter().map(|trace| (trace_colour(trace.mode, trace.tie), trace_name(trace)));
     let mut entries: Vec<(Colour, String)> = traces.collect();
     for state in
         [ReferenceState::Locked, ReferenceState::Settling, ReferenceState::Holdover, ReferenceState::Unlocked]
@@ -93,9 +94,16 @@ fn timeline_legend(timeline: &Timeline) -> Markup {
         }
     }
     entries.extend(timeline.temperatures.iter().enumerate().map(|(index, temperature)| {
-        (SERIES[(index + 2) % SERIES.len()], format!("temperature {}", temperature.name))
+        (WARMTH[index % WARMTH.len()], format!("temperature {}", temperature.name))
     }));
     legend(&entries)
+}
+
+fn trace_name(trace: &Trace) -> String {
+    match trace.tie {
+        Tie::None => format!("{}, no tie: against the session's first edge", trace.mode.name()),
+        tie => format!("{}, tie {}", trace.mode.name(), tie.name()),
+    }
 }
 
 fn latencies(area: &Canvas<'_>, size: Size, timeline: &Timeline) {
@@ -129,7 +137,7 @@ fn split(trace: &Trace) -> (Vec<[Point; 2]>, Vec<Point>) {
 fn temperatures(area: &Canvas<'_>, size: Size, timeline: &Timeline, warmth: &Axis) {
     let mut chart = chart(area, size, &timeline.x, warmth);
     for (index, Temperature { points, .. }) in timeline.temperatures.iter().enumerate() {
-        let colour = SERIES[(index + 2) % SERIES.len()];
+        let colour = WARMTH[index % WARMTH.len()];
         chart.draw_series([line(points.clone(), colour)]).expect(DRAWN);
         let dots = points.iter().map(|point| Circle::new(*point, 2, colour.rgb().filled()));
         chart.draw_series(dots).expect(DRAWN);

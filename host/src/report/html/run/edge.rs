@@ -93,7 +93,7 @@ fn course(record: &RunRecord, analysis: &Analysis) -> Markup {
                 @if picture.reduced { p class="quiet" { "There are more edges (" (picture.edges) ") than columns of pixels: each column is drawn from the least to the most latency in it, so no late edge is hidden." } }
                 (bands(&picture.bands))
             }
-            None => p { "There is no latency that could be drawn over time." },
+            None => p { "No edge could be drawn over time: none paired, or the rate of the counter or the times of the edges are not known." },
         }
         @if environment.temperatures.is_empty() {
             p { "Temperature: not recorded." @if record.bench.environment.is_empty() { " The bench file names no file under [environment] temperature." } }

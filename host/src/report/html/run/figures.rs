@@ -39,7 +39,7 @@ pub(super) fn budget(
         Kind::Expanded => "expanded (k = 2): 95 %, adds as the root of the sum of squares",
     };
     let row = |part: &Component| {
-        vec![Cell::text(part.name), Cell::number(value(part)), Cell::text(kind(part.kind))]
+        vec![Cell::text(part.name), Cell::number(value(part)), Cell::wide(kind(part.kind))]
     };
     table(label, &["component", &format!(">{unit}"), "kind"], components.iter().map(row).collect())
 }
