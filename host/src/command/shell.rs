@@ -11,7 +11,7 @@ use super::manual;
 use super::{Cli, say};
 use crate::bundle::write_file;
 
-/// Prints the completions of a shell
+/// Prints what a shell needs to complete the command line
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
