@@ -13,13 +13,16 @@ const LEAST_POINTS: usize = 32;
 /// Grid points, present or not.
 const MOST_POINTS: usize = 4_000_000;
 
+/// Averaging time in seconds, value in the axis's unit, and its interval.
+pub type Point = (f64, f64, Option<(f64, f64)>);
+
 /// One deviation over averaging time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Which.
     pub deviation: Deviation,
-    /// Averaging time in seconds, value in the axis's unit, and its interval.
-    pub points: Vec<(f64, f64, Option<(f64, f64)>)>,
+    /// Its points, rising.
+    pub points: Vec<Point>,
     /// The rows behind it.
     pub rows: Vec<Row>,
 }
