@@ -122,8 +122,9 @@ just_runner() {
 
 # What only the tests need: programs that others wrote, which read what ppsrig writes, or stand for a lab.
 test_program() { # command, package, why
-    have "$1" || [ -x "/usr/sbin/$1" ] || missing_packages="$missing_packages $2"
-    have "$1" || [ -x "/usr/sbin/$1" ] || missing_whys="$missing_whys; $3"
+    if have "$1" || [ -x "/usr/sbin/$1" ]; then return; fi
+    missing_packages="$missing_packages $2"
+    missing_whys="$missing_whys${missing_whys:+, }$3"
 }
 
 test_programs() {
@@ -132,13 +133,15 @@ test_programs() {
     test_program ser2net ser2net "serial ports over the network"
     test_program node nodejs "drives Chromium"
     test_program npm npm "installs what drives it"
-    test_program man man-db "shows the manual pages"
-    test_program dpkg-deb dpkg "builds and unpacks the package"
-    python3 -c 'import ensurepip, venv' 2>/dev/null || missing_packages="$missing_packages python3-venv"
+    test_program groff groff "renders the manual pages"
+    test_program dpkg-shlibdeps dpkg-dev "builds the package"
+    test_program strip binutils "makes it small"
+    test_program systemd-analyze systemd "checks its units"
+    python3 -c 'import ensurepip, venv' 2>/dev/null || { missing_packages="$missing_packages python3-venv" && missing_whys="$missing_whys${missing_whys:+, }holds their Python packages"; }
     [ -n "$missing_packages" ] || return 0
     have apt-get || die "the tests need$missing_packages (Debian's names): please install them, then run this again"
     # shellcheck disable=SC2086
-    apt_install "for the tests${missing_whys}" $missing_packages
+    apt_install "for the tests: $missing_whys" $missing_packages
 }
 
 test_python() { # the packages of requirements.txt, and the JUnit schema
@@ -183,5 +186,5 @@ if [ -n "$with_tests" ]; then
     test_node
     say "ready: now 'just test'"
 else
-    say "ready: now 'just bench'"
+    say "ready: now 'just bench' ('just test' wants ./setup.sh --tests before it)"
 fi

@@ -4,12 +4,15 @@
 mod reports;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use ppsrig::analysis::analyse;
 use ppsrig::analysis::seconds::recorded;
 use ppsrig::events::RigEvent;
 use ppsrig::formats::foreign_text::{csv_text, visible};
+use ppsrig::night::Night;
 use ppsrig::report;
+use ppsrig::report::html::page::shown;
 use reports::{Names, USUAL, cases, night, read_back, record, sick, write};
 use serde_json::Value;
 
@@ -66,11 +69,11 @@ fn hostile_names_of_a_night_come_back_from_every_format() {
         let names = with(&names);
         for (kind, night) in [("done", night(&names)), ("sick", sick(&names))] {
             folders.push(folder.path().join(format!("{kind}-{number}")));
-            write(folders.last().unwrap(), &report::night::files(&record(&names), &night));
+            write_night(folders.last().unwrap(), &names, &night);
         }
     }
     folders.push(folder.path().join("usual"));
-    write(folders.last().unwrap(), &report::night::files(&record(&USUAL), &night(&USUAL)));
+    write_night(folders.last().unwrap(), &USUAL, &night(&USUAL));
     let found = read_back(&folders.iter().map(std::path::PathBuf::as_path).collect::<Vec<_>>());
     for (number, what) in all.iter().enumerate() {
         let names = names(what);
@@ -82,6 +85,30 @@ fn hostile_names_of_a_night_come_back_from_every_format() {
         markdown_holds(&names, done, &found["usual"]);
         csv_holds(&names, done, &found["usual"]);
         json_holds(&names, done);
+        html_holds(&names, done, &found["usual"]);
+    }
+}
+
+fn write_night(folder: &Path, names: &Names<'_>, night: &Night) {
+    let record = record(names);
+    write(folder, &report::night::files(&record, night));
+    std::fs::write(folder.join("report.html"), report::html::night(&record, night)).expect("it fits");
+}
+
+fn html_holds(names: &Names<'_>, found: &Value, usual: &Value) {
+    let (page, usual) = (&found["report.html"], &usual["report.html"]);
+    assert_eq!(page["tags"], usual["tags"], "{:?}", names.plan);
+    assert_eq!(page["attributes"], usual["attributes"], "{:?}", names.plan);
+    for link in page["links"].as_array().expect("there are links") {
+        let link = link.as_str().expect("a link is text");
+        // The page has no icon, so that none is asked for.
+        let inside =
+            link == "data:," || ["#", "./runs/", "./health/"].iter().any(|start| link.starts_with(start));
+        assert!(inside && !link.contains(".."), "{link:?} leads out of the night's folder");
+    }
+    let text = words(page["text"].as_str().expect("it has text"));
+    for name in [names.plan, names.measure, names.before, names.after, names.reason] {
+        assert!(text.contains(&words(&shown(name))), "{name:?} is not shown: {text}");
     }
 }
 

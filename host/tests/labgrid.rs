@@ -1,5 +1,5 @@
 //! A bench that is a labgrid place, with labgrid's own coordinator, exporter and client, and the ser2net that an exporter
-//! starts. They are where `./setup.sh` puts them, or in the folder that PPSRIG_TEST_TOOLS names.
+//! starts. They are where `./setup.sh --tests` puts them, or in the folder that PPSRIG_TEST_TOOLS names.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn tool(name: &str) -> PathBuf {
     let built = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../build/tools/venv");
     let folder = std::env::var_os("PPSRIG_TEST_TOOLS").map_or_else(built, PathBuf::from);
     let program = folder.join("bin").join(name);
-    assert!(program.is_file(), "{} is missing: run ./setup.sh", program.display());
+    assert!(program.is_file(), "{} is missing: run ./setup.sh --tests", program.display());
     program
 }
 
@@ -187,6 +187,12 @@ fn serve(tty: PathBuf) -> u16 {
 #[test]
 fn a_run_goes_through_the_exported_serial_ports_and_the_place_is_free_afterwards() {
     let _turn = virtual_bench();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
+    assert!(
+        folders.any(|folder| folder.join("ser2net").is_file()),
+        "ser2net is missing: run ./setup.sh --tests"
+    );
     let run = tempfile::Builder::new().prefix("ppsv").tempdir_in("/tmp").expect("a temporary folder");
     let vbench = Path::new(env!("CARGO_BIN_EXE_ppsrig")).with_file_name("vbench");
     let mut command = Command::new(vbench);

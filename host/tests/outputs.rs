@@ -112,6 +112,14 @@ fn nights_that_measured_the_same_at_other_times_have_the_same_table() {
         step.utc = step.utc.replace("2026-12-01", "2026-12-02");
         step.bundle = step.bundle.replace("20261201", "20261202");
     }
+    // A step that was tried twice has given what it gives at once.
+    let failed = ppsrig::night::result::StepResult {
+        outcome: ppsrig::analysis::verdict::Outcome::NotDone,
+        reasons: vec!["the port vanished".to_owned()],
+        figures: Vec::new(),
+        ..other.measures[0].steps[2].clone()
+    };
+    other.measures[0].steps.insert(2, failed);
     for limit in &mut other.measures[0].limits {
         limit.bundle = limit.bundle.replace("20261201", "20261202");
     }

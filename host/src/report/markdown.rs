@@ -81,7 +81,7 @@ fn comparison(measure: &MeasureResult, one: &ComparisonResult) -> Vec<String> {
         Verdict::Worse => "❌",
         Verdict::NotResolvable | Verdict::Invalid | Verdict::NoVerdict => "❔",
     };
-    let metric = [text(&one.variant), text(&one.metric), unit(&one.unit)];
+    let metric = [text(&one.variant), metric(&one.metric, &one.unit)];
     let metric = metric.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     let reason = if one.reason.is_empty() { String::new() } else { format!(": {}", text(&one.reason)) };
     vec![
@@ -112,7 +112,7 @@ fn limit(measure: &MeasureResult, one: &LimitResult) -> Vec<String> {
         mark(one.outcome).to_owned(),
         text(&measure.name),
         [text(&one.image), text(&one.variant)].join(" "),
-        format!("{} {}", text(&one.metric), unit(&one.unit)),
+        metric(&one.metric, &one.unit),
         number(one.value),
         interval(one.interval),
         least.into_iter().chain(most).collect::<Vec<_>>().join(", "),
@@ -151,13 +151,17 @@ fn figures(night: &Night, measure: &MeasureResult) -> String {
         ]
     };
     let header = ["image", "of", "metric", "unit", "value", "95 %", "U", "n in sessions"];
-    let mut body = table(&header, means.iter().map(row).collect());
+    let rows: Vec<_> = means.iter().map(row).collect();
+    let mut body = if rows.is_empty() { String::new() } else { table(&header, rows) };
     let unwell =
         measure.steps.iter().filter(|step| !matches!(step.outcome, Outcome::Passed | Outcome::Unjudged));
     let unwell: Vec<_> = unwell.map(step).collect();
     if !unwell.is_empty() {
         body.push('\n');
         body.push_str(&table(&["run", "came to", "why", "where"], unwell));
+    }
+    if body.is_empty() {
+        return body;
     }
     let emulated = if night.emulated { " (emulated)" } else { "" };
     folded(&format!("{}: figures over all sessions{emulated}", html(&measure.name)), &body)
@@ -218,10 +222,18 @@ fn interval(interval: Option<(Fixed, Fixed)>) -> String {
     interval.map(|(low, high)| format!("{low} to {high}")).unwrap_or_default()
 }
 
+/// A metric with its unit, unless that says the same once more.
+fn metric(metric: &str, of: &str) -> String {
+    if of == metric || unit(of).is_empty() { text(metric) } else { format!("{} {}", text(metric), unit(of)) }
+}
+
 /// A unit behind what it belongs to; a pure number has none.
 fn unit(unit: &str) -> String {
     if unit == "1" { String::new() } else { text(unit) }
 }
+
+/// Signs that are markup wherever they stand.
+const MARKUP: &str = "\\`*_~[]|#!$^{}";
 
 /// Text from outside in a cell or a line. Every sign that could begin markup is escaped. A mention is taken from the text that is
 /// shown, so that no escape helps: its sign stands in `code`, where none is looked for.
@@ -229,28 +241,22 @@ fn text(from: &str) -> String {
     let shown = visible(from);
     let mut escaped = String::with_capacity(shown.len());
     let mut before = ' ';
-    for letter in shown.trim().chars() {
+    let mut letters = shown.trim().chars().peekable();
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().copied().unwrap_or(' ');
+        let begins_list = escaped.bytes().all(|byte| byte.is_ascii_digit()) && next.is_whitespace();
         match letter {
             '@' => escaped.push_str("<code>@</code>"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '~' | '[' | ']' | '|' | '#' | '!' | '$' | '^' | '{' | '}' => {
-                escaped.push('\\');
-                escaped.push(letter);
-            }
-            // The beginning of a list, a rule or a heading's line.
-            '-' | '+' | '=' if escaped.is_empty() => {
-                escaped.push('\\');
-                escaped.push(letter);
-            }
-            // `1.` and `1)` begin a list, `www.` and `https://` a link, `:name:` a picture.
-            '.' | ')' if before.is_ascii_digit() && escaped.bytes().all(|byte| byte.is_ascii_digit()) => {
-                escaped.push('\\');
-                escaped.push(letter);
-            }
+            _ if MARKUP.contains(letter) => escaped.extend(['\\', letter]),
+            // A list, a rule, or a heading's line.
+            '-' | '+' | '=' if escaped.is_empty() => escaped.extend(['\\', letter]),
+            '.' | ')' if begins_list => escaped.extend(['\\', letter]),
+            // `www.` and `https://` begin a link, `:name:` is a picture.
             '.' if before.eq_ignore_ascii_case(&'w') => escaped.push_str("\\."),
-            ':' => escaped.push_str("\\:"),
+            ':' if !next.is_whitespace() && !before.is_ascii_digit() => escaped.push_str("\\:"),
             _ => escaped.push(letter),
         }
         before = letter;
@@ -279,7 +285,8 @@ mod tests {
         assert_eq!(text("a\nb"), r"a\\nb");
         assert_eq!(text("ask @someone"), "ask <code>@</code>someone");
         assert_eq!(text("1. x"), r"1\. x");
-        assert_eq!(text("10.5 ns"), r"10\.5 ns");
+        assert_eq!(text("10.5 ns"), "10.5 ns");
+        assert_eq!(text("at 12:30:05: :tada:"), r"at 12:30:05: \:tada:");
         assert_eq!(text("at 10.5 ns"), "at 10.5 ns");
         assert_eq!(text("www.x.y https://x.y"), r"www\.x.y https\://x.y");
     }

@@ -1,7 +1,7 @@
 """Reads the reports of a folder with the programs that people use, and prints what they found as one JSON object.
 
 usage: read_reports.py SCHEMA FOLDER...
-Each folder holds some of junit.xml, metrics.prom, summary.md, summary.csv, edges.csv and summary.json.
+Each folder holds some of report.html, junit.xml, metrics.prom, summary.md, summary.csv, edges.csv and summary.json.
 """
 
 import csv
@@ -65,9 +65,11 @@ class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.tags, self.attributes, self.blocks, self.open = set(), set(), [], []
+        self.links, self.text = [], ""
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
+        self.links += [value for name, value in attrs if name in ("href", "src", "action")]
         self.attributes.update(f"{tag}.{name}" for name, _ in attrs)
         if tag in self.BLOCKS:
             self.open.append("")
@@ -77,6 +79,7 @@ class Page(html.parser.HTMLParser):
             self.blocks.append(self.open.pop())
 
     def handle_data(self, data):
+        self.text += data
         if self.open:
             self.open[-1] += data
 
@@ -86,6 +89,17 @@ def markdown(path):
     page = Page()
     page.feed(cmarkgfm.github_flavored_markdown_to_html(path.read_text("utf-8"), options))
     return {"tags": sorted(page.tags), "attributes": sorted(page.attributes), "blocks": page.blocks}
+
+
+def hypertext(path):
+    page = Page()
+    page.feed(path.read_text("utf-8"))
+    return {
+        "tags": sorted(page.tags),
+        "attributes": sorted(page.attributes),
+        "links": page.links,
+        "text": page.text,
+    }
 
 
 def table(path):
@@ -99,6 +113,7 @@ def main():
         "junit.xml": lambda path: junit(path, schema),
         "metrics.prom": metrics,
         "summary.md": markdown,
+        "report.html": hypertext,
         "summary.csv": table,
         "edges.csv": table,
         "summary.json": lambda path: json.loads(path.read_text("utf-8")),

@@ -14,15 +14,15 @@ const LEAST_POINTS: usize = 32;
 const MOST_POINTS: usize = 4_000_000;
 
 /// Averaging time in seconds, value in the axis's unit, and its interval.
-pub type Point = (f64, f64, Option<(f64, f64)>);
+pub type CurvePoint = (f64, f64, Option<(f64, f64)>);
 
 /// One deviation over averaging time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Which.
     pub deviation: Deviation,
-    /// Its points, rising.
-    pub points: Vec<Point>,
+    /// What there is to draw.
+    pub points: Vec<CurvePoint>,
     /// The rows behind it.
     pub rows: Vec<Row>,
 }

@@ -1,6 +1,6 @@
 //! `ppsrig nightly`: a plan, done unattended, with a verdict in the end.
 //!
-//! `plan` reads it, `folder` keeps the night, `runner` does it, `evidence` reads what it recorded, `finish` says what it came to.
+//! `plan` reads it, `folder` keeps the night, `runner` does it with its `steps`, `evidence` reads what it recorded, `finish` says what it came to.
 //! What it comes to is computed in [`night::judge`](crate::night::judge), from what the folder holds alone.
 
 mod evidence;
@@ -10,6 +10,7 @@ mod outlook;
 pub(super) mod plan;
 mod require;
 mod runner;
+mod steps;
 pub(super) mod told;
 
 use std::path::{Path, PathBuf};
@@ -22,12 +23,13 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use self::folder::NightFolder;
+use self::outlook::Earlier;
 use self::runner::{End, Runner};
 use super::bench::{self, Bench};
 use super::run::{self, Progress};
 use super::say;
 use crate::names::Clock;
-use crate::night::expected::expected;
+use crate::night::expected::{Taken, expected};
 use crate::night::journal::{ImageHash, Journal};
 use crate::night::{Entry, NightPlan, NightRecord};
 use crate::plan_file;
@@ -84,40 +86,38 @@ pub struct Args {
 /// What kept it from beginning, or from being kept. What it came to is printed, also where that is that it was not done.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (plan, mut bench) = plan::read(&args.plan)?;
-    for image in plan.images.iter().map(|image| image.file.as_deref()) {
-        bench.check_image(image, plan.measures.iter().any(|measure| measure.clock == Clock::Exact))?;
+    let exact = plan.measures.iter().any(|measure| measure.clock == Clock::Exact);
+    for image in &plan.images {
+        bench.check_image(image.file.as_deref(), exact)?;
     }
-    let images = runner::hashes(&plan, &bench)?;
-    let baselines = evidence::original_baselines(&plan)?;
     let file = args.plan.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let nights = folder::nights_of(&args.out, &plan.name, &file);
-    let last = nights.iter().find(|(_, _, journal)| journal.is_finished());
-    let taken = last.map(|(_, _, journal)| outlook::taken(journal)).unwrap_or_default();
-    tell(&format!("{}:\n{}", args.plan.display(), told::description(&plan, &expected(&plan, &taken))));
-    let resolvable = outlook::resolvable_lines(&plan, &baselines, last);
-    if !resolvable.is_empty() {
-        tell(&format!("smallest difference that is found nine times in ten:\n  {}", resolvable.join("\n  ")));
-    }
+    let last = nights.iter().find(|(.., journal)| journal.is_finished());
+    let taken = last.map(|(.., journal)| outlook::taken(journal)).unwrap_or_default();
+    announce(args, &plan, last, &taken)?;
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
     let plan_sha256 = hex(&Sha256::digest(plan_file::read_text(&args.plan)?));
-    let now = Begun { file, plan_sha256, images, plan: &plan, bench: &bench };
-    let cut = match args.resume {
-        true => Some(now.unfinished(&nights, &args.out)?),
-        false => None,
-    };
-    if let (None, Some((dir, ..))) = (&cut, nights.first().filter(|(.., journal)| !journal.is_finished())) {
+    let images = runner::hashes(&plan, &bench)?;
+    let begun = Begun { file, plan_sha256, images, plan: &plan, bench: &bench };
+    let cut = if args.resume { Some(begun.unfinished(&nights, &args.out)?) } else { None };
+    if let (None, Some((dir, .., journal))) = (&cut, nights.first())
+        && !journal.is_finished()
+    {
         tell(&format!("{} was cut; this is a new night, --resume would go on with that one", dir.display()));
     }
-    let offline = bench.offline()?;
-    if let (Some(_), Some(offline)) = (&cut, &offline) {
-        bail!("the bench is {offline}; once it is mended: {}", back_online(&bench));
-    }
-    let record = now.record()?;
+    let record = begun.record()?;
     let taken_bench = bench.take("nightly", args.wait.duration(), &watch)?;
-    let folder = match &cut {
-        Some(dir) => NightFolder::open(dir)?.if_unfinished()?,
-        None => begin(&args.out, record)?,
+    let offline = bench.offline()?.map(|offline| {
+        format!(
+            "the bench is {offline}; once it is mended: ppsrig check {} --back-online",
+            bench.file.display()
+        )
+    });
+    let folder = match (&cut, &offline) {
+        (Some(_), Some(offline)) => bail!("{offline}"),
+        (Some(dir), None) => NightFolder::open(dir)?.if_unfinished()?,
+        (None, _) => begin(&args.out, record)?,
     };
     let dir = folder.dir.clone();
     let mut runner = Runner {
@@ -131,17 +131,24 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         taken,
     };
     runner.folder.write(Entry::Began { utc: folder::utc_now(), resumed: cut.is_some() })?;
-    let end = match &offline {
-        Some(offline) => {
-            let why = format!("the bench is {offline}; once it is mended: {}", back_online(&bench));
-            runner.folder.write(Entry::Finished { utc: folder::utc_now(), why: why.clone() })?;
-            Ok(End::Finished(why))
-        }
+    let end = match offline {
+        Some(why) => runner.refuse(why),
         None => runner.name_what_was_cut().and_then(|()| runner.run()),
     };
     drop(runner);
     drop(taken_bench);
     end_of(&dir, end, args.json)
+}
+
+/// Says what the plan means, how long it takes and what it can resolve.
+fn announce(args: &Args, plan: &NightPlan, last: Option<&Earlier>, taken: &Taken) -> anyhow::Result<()> {
+    tell(&format!("{}:\n{}", args.plan.display(), told::description(plan, &expected(plan, taken))));
+    let baselines = evidence::original_baselines(plan)?;
+    let resolvable = outlook::resolvable_lines(plan, &baselines, last);
+    if !resolvable.is_empty() {
+        tell(&format!("smallest difference that is found nine times in ten:\n  {}", resolvable.join("\n  ")));
+    }
+    Ok(())
 }
 
 /// Writes and prints what the night came to, its folder last.
@@ -161,10 +168,6 @@ fn end_of(dir: &Path, end: anyhow::Result<End>, json: bool) -> anyhow::Result<Ex
             Err(error)
         }
     }
-}
-
-fn back_online(bench: &Bench) -> String {
-    format!("ppsrig check {} --back-online", bench.file.display())
 }
 
 /// Makes a new night.

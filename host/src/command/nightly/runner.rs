@@ -1,31 +1,26 @@
 //! The night itself: what is done, in which order, and what the journal says of it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 
-use super::evidence::measured;
-use super::folder::{NightFolder, sync_bundle, utc_now};
-use super::plan::of_run;
+use super::folder::{NightFolder, utc_now};
 use super::{outlook, require};
-use crate::analysis::verdict::Outcome;
 use crate::command::bench::Bench;
-use crate::command::replay;
-use crate::command::run::{self, Progress, Recorded, RunOf, record_run};
-use crate::names::Measurement;
+use crate::command::run::Progress;
 use crate::night::expected::{self, Taken};
 use crate::night::journal::ImageHash;
 use crate::night::judge::standing::ended;
-use crate::night::judge::{self, DoneStep, Evidence, Measured, limits};
+use crate::night::judge::{self, Evidence};
 use crate::night::plan::{Hook, Measure, NamedImage};
-use crate::night::{Entry, NightPlan, Step, names};
+use crate::night::{Entry, NightPlan, Step};
 use crate::rig::hook::{self, HookError};
 use crate::rig::image::Image;
 use crate::rig::watch::Watch;
 
 /// How often a step is tried.
-const TRIES: u32 = 2;
+pub(super) const TRIES: u32 = 2;
 /// What the golden image is called in a plan's hashes.
 pub(super) const GOLDEN: &str = "golden";
 /// What hooks wrote.
@@ -67,6 +62,12 @@ impl Runner<'_> {
         Ok(end)
     }
 
+    /// Ends it before anything is done.
+    pub(super) fn refuse(&mut self, why: String) -> anyhow::Result<End> {
+        self.folder.write(Entry::Finished { utc: utc_now(), why: why.clone() })?;
+        Ok(End::Finished(why))
+    }
+
     fn body(&mut self) -> anyhow::Result<End> {
         let unmet = require::unmet(&self.plan.require, &self.folder.dir);
         if !unmet.is_empty() {
@@ -90,7 +91,7 @@ impl Runner<'_> {
     }
 
     /// The reason to end before anything else is done, if there is one.
-    fn cut(&self) -> Option<End> {
+    pub(super) fn cut(&self) -> Option<End> {
         self.watch.check().err().map(|halt| End::Cut(halt.to_string()))
     }
 
@@ -163,45 +164,7 @@ impl Runner<'_> {
         over.then(|| format!("the time budget of {} min is over", budget / 60))
     }
 
-    /// Tries a step until it is done. Says whether it is.
-    fn step(&mut self, measure: &Measure, image: &NamedImage, step: &Step) -> anyhow::Result<bool> {
-        for attempt in 1..=TRIES {
-            self.tell_step(measure, step);
-            let file = image.file.as_deref();
-            let trace = step.round == 1 && measure.measurement == Measurement::Path;
-            let seed = step_seed(self.folder.record.seed, step);
-            let words = [("PPSRIG_MEASURE", step.measure.as_str()), ("PPSRIG_IMAGE_NAME", &step.image)];
-            let tried = match self.power_cycle(&words)? {
-                Some(problem) => Tried { bundle: None, result: Err(format!("hook power-cycle: {problem}")) },
-                None => self.record(measure, (file, &step.image), (seed, trace), names::RUNS)?,
-            };
-            let bundle = tried.bundle.as_deref().map(|dir| self.folder.relative(dir)).unwrap_or_default();
-            let reason = match tried.result {
-                Ok(measured) => {
-                    sync_bundle(tried.bundle.as_deref().unwrap_or(Path::new("")))?;
-                    self.evidence.bundles.insert(bundle.clone(), measured);
-                    self.folder.write(Entry::Done { utc: utc_now(), step: step.clone(), bundle })?;
-                    return Ok(true);
-                }
-                Err(reason) => reason,
-            };
-            let halted = self.watch.check().is_err();
-            let again = halted || attempt < TRIES;
-            let next = if again && !halted { "; it is tried once more" } else { "" };
-            self.progress.line(&format!("{step} failed: {reason}{next}"));
-            self.folder.write(Entry::Failed { utc: utc_now(), step: step.clone(), bundle, reason, again })?;
-            if halted {
-                return Ok(false);
-            }
-        }
-        Ok(false)
-    }
-
-    fn power_cycle(&mut self, words: &[(&str, &str)]) -> anyhow::Result<Option<String>> {
-        self.hook("power-cycle", self.plan.hooks.power_cycle.as_ref(), self.watch, words)
-    }
-
-    fn tell_step(&self, measure: &Measure, step: &Step) {
+    pub(super) fn tell_step(&self, measure: &Measure, step: &Step) {
         let plan = self.plan;
         let mut taken = self.taken.clone();
         taken.extend(outlook::taken(&self.folder.journal));
@@ -227,93 +190,8 @@ impl Runner<'_> {
         ));
     }
 
-    /// Records and replays one run. An inner error is one of this run; an outer one ends the night.
-    fn record(
-        &mut self,
-        measure: &Measure,
-        (file, image): (Option<&Path>, &str),
-        (seed, trace): (u64, bool),
-        folder: &str,
-    ) -> anyhow::Result<Tried> {
-        let failed = |error: anyhow::Error| format!("{error:#}");
-        let (plan, bench) = match of_run(measure, seed, self.bench) {
-            Ok(made) => made,
-            Err(error) => return Ok(Tried { bundle: None, result: Err(failed(error)) }),
-        };
-        if let Err(error) = self.unchanged(file, image) {
-            return Ok(Tried { bundle: None, result: Err(failed(error)) });
-        }
-        let out = self.folder.dir.join(folder);
-        let what = RunOf { bench: &bench, image: file, plan: &plan, trace, out: &out };
-        let Recorded { dir, ended } = record_run(&what, &mut self.progress, self.watch)?;
-        let result = self.replayed(&dir, ended).map_err(failed);
-        Ok(Tried { bundle: Some(dir), result })
-    }
-
-    fn replayed(&self, dir: &Path, ended: anyhow::Result<()>) -> anyhow::Result<Measured> {
-        let replayed = replay::finish(dir, None, false);
-        ended?;
-        replayed?;
-        let measured = measured(dir)?;
-        ensure!(measured.outcome != Outcome::NotDone, "{}", measured.reasons.join("; "));
-        Ok(measured)
-    }
-
-    /// Refuses an image that is another one than when the night began: its figures would be compared with those of the first.
-    fn unchanged(&self, file: Option<&Path>, name: &str) -> anyhow::Result<()> {
-        let known = self.folder.record.images.iter().find(|image| image.name == name);
-        let path = file.unwrap_or(&self.bench.declared.board.image);
-        let Some(known) = known.filter(|known| !known.sha256.is_empty()) else { return Ok(()) };
-        let now = Image::read(path)?.sha256;
-        ensure!(
-            now == known.sha256,
-            "image {name}, {}, is another one than when the night began; build it elsewhere, or begin a new night",
-            path.display()
-        );
-        Ok(())
-    }
-
-    /// Measures the golden image. What it says ends the night if the bench is sick.
-    fn health(&mut self) -> anyhow::Result<Option<End>> {
-        let Some(health) = &self.plan.health else { return Ok(None) };
-        self.progress.line("health: the golden image");
-        let golden = Step { measure: "health".to_owned(), image: GOLDEN.to_owned(), round: 1 };
-        let seed = step_seed(self.folder.record.seed, &golden);
-        let tried = match self.power_cycle(&[("PPSRIG_MEASURE", "health"), ("PPSRIG_IMAGE_NAME", GOLDEN)])? {
-            Some(problem) => Tried { bundle: None, result: Err(format!("hook power-cycle: {problem}")) },
-            None => {
-                self.record(&health.measure, (health.image.as_deref(), GOLDEN), (seed, false), names::HEALTH)?
-            }
-        };
-        if let Some(cut) = self.cut() {
-            return Ok(Some(cut));
-        }
-        let bundle = tried.bundle.as_deref().map(|dir| self.folder.relative(dir)).unwrap_or_default();
-        let reasons = match tried.result {
-            Ok(measured) => {
-                let reasons = sick(&health.measure, &bundle, &measured);
-                sync_bundle(tried.bundle.as_deref().unwrap_or(Path::new("")))?;
-                self.evidence.bundles.insert(bundle.clone(), measured);
-                reasons
-            }
-            Err(reason) => vec![reason],
-        };
-        let told = reasons.join("; ");
-        self.folder.write(Entry::Health { utc: utc_now(), bundle, reasons })?;
-        if told.is_empty() {
-            self.progress.line("health: the bench is well");
-            return Ok(None);
-        }
-        self.progress.line(&format!("health: the bench is sick: {told}"));
-        self.bench
-            .set_offline(&format!("the golden image: {told}"), &self.folder.dir.display().to_string())?;
-        let back = format!("ppsrig check {} --back-online", self.bench.file.display());
-        self.progress.line(&format!("the bench is offline from now on; once it is mended: {back}"));
-        Ok(Some(End::Finished(format!("the bench is sick: {told}; once it is mended: {back}"))))
-    }
-
     /// Runs a hook, if there is one. Returns why it failed.
-    fn hook(
+    pub(super) fn hook(
         &mut self,
         name: &str,
         hook: Option<&Hook>,
@@ -372,33 +250,6 @@ impl Runner<'_> {
             })
             .find(|step| journal.done(step).is_none())
     }
-}
-
-/// One try of a step.
-struct Tried {
-    bundle: Option<PathBuf>,
-    result: Result<Measured, String>,
-}
-
-/// Why the bench is sick, by what its golden image gave; empty if it is well.
-fn sick(measure: &Measure, bundle: &str, measured: &Measured) -> Vec<String> {
-    let mut reasons = Vec::new();
-    if matches!(measured.outcome, Outcome::Failed | Outcome::Invalid) {
-        reasons.extend(measured.reasons.iter().cloned());
-    }
-    let golden = NamedImage { name: GOLDEN.to_owned(), file: None };
-    let step = Step { measure: measure.name.clone(), image: golden.name.clone(), round: 1 };
-    let done = [DoneStep { step: &step, bundle, measured }];
-    let results = limits::all(measure, &[golden], &done);
-    let broken = results.into_iter().filter(|one| matches!(one.outcome, Outcome::Failed | Outcome::Invalid));
-    reasons.extend(broken.map(|one| format!("{} {}", one.variant, one.reason).trim().to_owned()));
-    reasons
-}
-
-/// The run seed of a step: SplitMix64 of the night's seed, the round, the measure and the image, so that sessions differ, and a
-/// step that is repeated is the same again. Below 2^63, which is what TOML holds.
-fn step_seed(night: u64, step: &Step) -> u64 {
-    run::session_seed(night, step.round, &format!("{}/{}", step.measure, step.image)) >> 1
 }
 
 /// Hashes of the images of a plan, in its order. Empty for one that the bench's bring-up makes.

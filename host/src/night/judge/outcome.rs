@@ -129,6 +129,9 @@ pub fn sentence(one: &ComparisonResult) -> String {
         [one.variant.as_str(), &one.metric].into_iter().filter(|text| !text.is_empty()).collect();
     let what = if what.is_empty() { String::new() } else { format!(": {}", what.join(" ")) };
     let head = format!("{} with {}{what}", one.new, one.base);
+    if !one.reason.is_empty() {
+        return format!("{head}: {}", one.reason);
+    }
     let unit = &one.unit;
     let change = match (&one.change, &one.base_value, &one.new_value) {
         (Some(change), Some(base), Some(new)) => format!(": {base} to {new} {unit}, a change of {change}"),
@@ -136,8 +139,7 @@ pub fn sentence(one: &ComparisonResult) -> String {
     };
     let interval = one.interval.as_ref().map(|(low, high)| format!(" ({low} to {high})")).unwrap_or_default();
     let margin = one.margin.as_ref().map(|margin| format!(", margin {margin}")).unwrap_or_default();
-    let reason = if one.reason.is_empty() { String::new() } else { format!("; {}", one.reason) };
-    format!("{head}{change}{interval}{margin}{reason}")
+    format!("{head}{change}{interval}{margin}")
 }
 
 /// Steps that went well the second time.

@@ -11,14 +11,15 @@ use crate::night::result::{
 };
 use crate::night::sums::{SessionMean, seconds_between, session_means, step_seconds, total};
 use crate::night::{Night, NightRecord};
-use crate::report::night::words::{comparison, figure_line, joined, limit_name};
+use crate::report::night::words::{comparison, figure_line, joined, limit_name, was_repeated};
 
 /// The file.
 #[must_use]
 pub fn night(record: &NightRecord, night: &Night) -> String {
     let mut suites = vec![itself(record, night)];
     suites.extend(night.measures.iter().map(|measure| Of { record, night, measure }.suite()));
-    report(&format!("ppsrig {}", night.name), suites)
+    let took = seconds_between(&night.started_utc, &night.ended_utc).map(Duration::from_secs);
+    report(&format!("ppsrig {}", night.name), took, suites)
 }
 
 fn itself(record: &NightRecord, night: &Night) -> Suite {
@@ -43,7 +44,7 @@ fn properties(night: &Night) -> Vec<(&'static str, String)> {
         ("emulated", night.emulated.to_string()),
         ("seed", night.seed.to_string()),
         ("ppsrig", night.ppsrig.clone()),
-        ("outcome", night.outcome.to_string()),
+        ("outcome", night.outcome.name().to_owned()),
     ];
     own.into_iter().chain(images).collect()
 }
@@ -60,8 +61,7 @@ fn done(night: &Night) -> Case {
         }
         _ => Finding::Passed(told),
     };
-    let seconds = seconds_between(&night.started_utc, &night.ended_utc).map(Duration::from_secs);
-    Case { seconds, ..Case::new("night done", finding) }
+    Case::new("night done", finding)
 }
 
 fn health(night: &Night, health: &HealthResult) -> Case {
@@ -148,15 +148,10 @@ impl Of<'_> {
         match step.outcome {
             Outcome::Passed => Finding::Passed(text),
             Outcome::Failed => Finding::Failed("limit-of-the-bench", message, text),
-            Outcome::NotDone if self.was_repeated(step) => Finding::Passed(text),
+            Outcome::NotDone if was_repeated(self.measure, step) => Finding::Passed(text),
             Outcome::NotDone => Finding::Error("not-done", message, text),
             Outcome::Invalid | Outcome::Unjudged => Finding::Skipped(step.reasons.join("; ")),
         }
-    }
-
-    /// Whether a step that could not be done was done when it was tried once more.
-    fn was_repeated(&self, failed: &StepResult) -> bool {
-        self.measure.steps.iter().any(|step| step.step == failed.step && step.outcome != Outcome::NotDone)
     }
 
     fn limit(&self, limit: &LimitResult) -> Case {

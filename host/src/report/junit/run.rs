@@ -19,7 +19,7 @@ pub fn run(record: &RunRecord, analysis: &Analysis) -> String {
     let bench = record.provenance.bench_file.trim_end_matches(".toml");
     let suites =
         record.plan.measure.iter().map(|measurement| Of { record, analysis, measurement: *measurement });
-    report(&format!("ppsrig {bench}"), suites.map(|of| of.suite(bench)).collect())
+    report(&format!("ppsrig {bench}"), Some(analysis.recorded), suites.map(|of| of.suite(bench)).collect())
 }
 
 /// One measurement of a run.

@@ -6,6 +6,7 @@ use crate::analysis::verdict::Outcome;
 use crate::night::Night;
 use crate::night::result::{ComparisonResult, LimitResult, MeasureResult, NightFigure, StepResult};
 use crate::report::csv_files::table;
+use crate::report::night::words::was_repeated;
 
 const COLUMNS: [&str; 27] = [
     "what",
@@ -68,12 +69,6 @@ fn row(night: &Night, measure: Option<&MeasureResult>, what: &str) -> Row {
     let Some(measure) = measure else { return own };
     let measurement = measure.measurement.to_string();
     set(own, &[("measure", &measure.name), ("measurement", &measurement), ("clock", measure.clock)])
-}
-
-/// Whether a step that gave nothing was done after all: nights that were cut give the same table as others.
-fn was_repeated(measure: &MeasureResult, step: &StepResult) -> bool {
-    let done = |other: &StepResult| other.step == step.step && !other.figures.is_empty();
-    step.figures.is_empty() && measure.steps.iter().any(done)
 }
 
 fn step_rows(night: &Night, measure: &MeasureResult, step: &StepResult) -> Vec<Row> {

@@ -1,10 +1,16 @@
 //! Sentences that several reports of a night share.
 
-use crate::night::result::{ComparisonResult, LimitResult, NightFigure};
+use crate::night::result::{ComparisonResult, LimitResult, MeasureResult, NightFigure, StepResult};
 
 /// Parts that are not empty, with a space between.
 pub(in crate::report) fn joined<const N: usize>(parts: [&str; N]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a step that gave nothing was done after all: nights that were cut give the same table as others.
+pub(in crate::report) fn was_repeated(measure: &MeasureResult, step: &StepResult) -> bool {
+    let done = |other: &StepResult| other.step == step.step && !other.figures.is_empty();
+    step.figures.is_empty() && measure.steps.iter().any(done)
 }
 
 /// A figure with its interval, uncertainty and n.

@@ -59,10 +59,25 @@ pub fn table(
     text.extend(analysis.ctime.iter().map(|ctime| ctime::tables(ctime, emulated)));
     text.push_str(&facts(record, analysis, incomplete));
     // Paths are not wrapped, so that they can be copied.
-    let names = [super::names(record, analysis).as_slice(), others].concat().join(", ");
-    let _ = writeln!(text, "\nfiles in {}:\n  {names}", to.display());
+    let names = [super::names(record, analysis).as_slice(), others].concat();
+    let _ = writeln!(text, "\nfiles in {}:{}", to.display(), listed(&names, usize::from(width())));
     // What an instrument or a board says of itself must not drive the terminal.
     visible_lines(&text).into_owned()
+}
+
+/// Names with commas between, in lines of so many columns, each behind a line end.
+fn listed(names: &[&str], columns: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        let comma = if index + 1 < names.len() { "," } else { "" };
+        match lines.last_mut().filter(|line| line.len() + name.len() + 2 <= columns) {
+            Some(line) => {
+                let _ = write!(line, " {name}{comma}");
+            }
+            None => lines.push(format!("  {name}{comma}")),
+        }
+    }
+    lines.iter().map(|line| format!("\n{line}")).collect()
 }
 
 /// What was measured, a line each.
@@ -107,11 +122,11 @@ fn right(text: impl ToString) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-/// Rows of a name and a text that is wrapped.
+/// Rows of a name and a text that is wrapped. What an instrument says must not drive the terminal.
 pub(crate) fn pairs(rows: &[(&str, String)]) -> String {
     let mut table = plain();
     for (name, value) in rows {
-        table.add_row(vec![Cell::new(name), Cell::new(value)]);
+        table.add_row(vec![Cell::new(name), Cell::new(visible_lines(value))]);
     }
     table.trim_fmt() + "\n"
 }
