@@ -146,6 +146,49 @@ impl Lab {
         Night { output, folder, summary: serde_json::from_slice(&summary).expect("it is JSON") }
     }
 
+    /// What the history says of the whole month: the kernel, and nothing else, became slower on that night; what is not to be
+    /// trusted is a gap.
+    fn the_history_knows_the_night(&self, slower: &Path) {
+        let changed = || {
+            let output =
+                self.place.ppsrig(["history", "--changes", "--json"]).output().expect("ppsrig starts");
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+            serde_json::from_slice::<Value>(&output.stdout).expect("it is JSON")
+        };
+        let first = changed();
+        let series = first["series"].as_array().expect("a list");
+        let is =
+            |one: &Value, image: &str| one["key"]["image"] == image && one["key"]["metric"] == "instructions";
+        let kernel = series.iter().find(|one| is(one, "kernel")).expect("it was measured");
+        let values: Vec<_> =
+            kernel["points"].as_array().expect("a list").iter().map(|p| p["value"].as_f64()).collect();
+        // The night that was refused is one of them.
+        assert_eq!(values.len(), NIGHTS as usize + 1, "{values:?}");
+        assert_eq!(values.iter().flatten().count(), NIGHTS as usize - 1, "all but the sick one: {values:?}");
+        let night = slower.file_name().expect("it has a name").to_str().expect("it is text");
+        for one in series {
+            let changes = one["changes"].as_array().expect("a list");
+            // An instruction is a nanosecond here, so its mean may tell as well.
+            let time = one["key"]["image"] == "kernel" && one["key"]["metric"] == "mean";
+            if !time && !is(one, "kernel") {
+                assert!(changes.is_empty(), "{one:#}");
+                continue;
+            }
+            assert!(changes.len() <= 1, "{changes:?}");
+            for change in changes {
+                assert_eq!(change["folder"], night, "{change:#}");
+                assert_eq!((&change["cause"], &change["image_changed"]), (&"image".into(), &true.into()));
+            }
+        }
+        assert_eq!(kernel["changes"].as_array().map(Vec::len), Some(1), "{kernel:#}");
+        let change = &kernel["changes"][0];
+        let (before, after) = (change["before"].as_f64(), change["after"].as_f64());
+        assert_eq!((before, after), (Some(self.instructions), Some(self.instructions + 1.0)));
+        let rebuilt = self.place.ppsrig(["history", "--rebuild"]).output().expect("ppsrig starts");
+        assert_eq!(rebuilt.status.code(), Some(0), "{}", text(&rebuilt.stderr));
+        assert_eq!(changed(), first, "the bundles are the truth");
+    }
+
     /// The bench failed its golden image: it is refused until a person brings it back, and nothing is said of the kernel.
     fn the_bench_is_sick(&self, sick: &Night) {
         sick.ended(SICK, 2, "not-done");
@@ -175,8 +218,12 @@ impl Lab {
 fn a_month_finds_the_slower_kernel_the_sick_bench_and_the_lost_reference_on_their_nights() {
     let _turn = virtual_bench();
     let lab = Lab::new();
+    let mut slower = PathBuf::new();
     for number in 1..=NIGHTS {
         let night = lab.night(number);
+        if number == SLOWER_FROM {
+            slower.clone_from(&night.folder);
+        }
         match number {
             SICK => lab.the_bench_is_sick(&night),
             OUTAGE => {
@@ -206,5 +253,6 @@ fn a_month_finds_the_slower_kernel_the_sick_bench_and_the_lost_reference_on_thei
         }
         println!("night {number}: {} {}", night.folder.display(), night.reasons());
     }
+    lab.the_history_knows_the_night(&slower);
     lab.place.wait_until_nothing_runs();
 }

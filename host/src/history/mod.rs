@@ -6,6 +6,7 @@
 //! waits for a writer no longer than the commit.
 
 mod entry;
+pub mod export;
 mod figures;
 pub mod query;
 mod scan;

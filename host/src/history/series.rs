@@ -1,6 +1,6 @@
 //! Series: one figure of one image on one bench, a value a night, and on which night it changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -136,9 +136,12 @@ fn key(figure: &FigureOfRun) -> Key {
 
 fn one(key: Key, figures: &[&FigureOfRun], nights: &[NightRow], runs: &[Run]) -> Series {
     let mut points = timeline(&key.bench, nights, runs);
+    let mut of_night: HashMap<&str, Vec<&FigureOfRun>> = HashMap::new();
+    for figure in figures {
+        of_night.entry(folder(figure)).or_default().push(figure);
+    }
     for point in &mut points {
-        let own = |figure: &&&FigureOfRun| folder(figure) == point.night;
-        let all: Vec<_> = figures.iter().filter(own).collect();
+        let all = of_night.remove(point.night.as_str()).unwrap_or_default();
         let values: Vec<f64> = all.iter().filter(|one| one.trusted).filter_map(|one| one.value).collect();
         point.runs = u32::try_from(values.len()).unwrap_or(u32::MAX);
         point.value = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
@@ -152,7 +155,7 @@ fn one(key: Key, figures: &[&FigureOfRun], nights: &[NightRow], runs: &[Run]) ->
     Series { key, margin, judged, points, changes }
 }
 
-fn folder<'a>(figure: &'a FigureOfRun) -> &'a str {
+fn folder(figure: &FigureOfRun) -> &str {
     if figure.night.is_empty() { &figure.run } else { &figure.night }
 }
 

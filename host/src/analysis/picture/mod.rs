@@ -5,6 +5,7 @@
 pub mod edges;
 pub mod histogram;
 pub mod margin;
+pub mod nights;
 pub mod scale;
 pub mod sessions;
 pub mod spectrum;

@@ -32,8 +32,10 @@ pub struct Sessions {
     pub y: Axis,
     /// By image and build.
     pub series: Vec<Series>,
-    /// Places at which a step could not be done.
+    /// Places that are marked.
     pub failed: Vec<f64>,
+    /// What of.
+    pub marked: &'static str,
 }
 
 /// One session of one series: its place from 1, whose it is, value and interval.
@@ -62,5 +64,6 @@ pub fn sessions(title: &str, given: &[Given], steps: usize, failed: &[usize]) ->
         log: false,
     };
     let failed = failed.iter().map(|at| *at as f64).collect();
-    Some(Sessions { x, y: Axis { log: false, ..Axis::fitting(title, least, most) }, series, failed })
+    let y = Axis { log: false, ..Axis::fitting(title, least, most) };
+    Some(Sessions { x, y, series, failed, marked: "a step that could not be done" })
 }

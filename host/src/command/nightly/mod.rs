@@ -174,6 +174,7 @@ fn end_of(dir: &Path, end: anyhow::Result<End>, json: bool) -> anyhow::Result<Ex
         tell(&format!("{why}; `ppsrig nightly PLAN --resume` goes on with it"));
     }
     let finished = finish(dir, None, json);
+    remember(dir);
     let end = end.and(finished);
     match end {
         Ok(finished) => {
@@ -184,6 +185,15 @@ fn end_of(dir: &Path, end: anyhow::Result<End>, json: bool) -> anyhow::Result<Ex
             let _lost = say(&format!("{}\n", dir.display()));
             Err(error)
         }
+    }
+}
+
+/// Brings the history beside the night up to date. It can be made anew at any time, so a night does not fail by it.
+fn remember(dir: &Path) {
+    if let Some(results) = dir.parent()
+        && let Err(error) = crate::history::refresh(results)
+    {
+        tell(&format!("the history was not brought up to date: {error}"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Pages for people: each is one file that needs nothing else.
 
 pub mod colours;
+pub mod history;
 pub mod night;
 pub mod page;
 mod plot;

@@ -59,7 +59,7 @@ pub(in super::super) fn sessions(title: &str, sessions: &Sessions, good: &str) -
         .map(|(index, series)| (SERIES[index % SERIES.len()], series.name.clone()))
         .collect();
     if !sessions.failed.is_empty() {
-        entries.push((BAD, "a step that could not be done".to_owned()));
+        entries.push((BAD, sessions.marked.to_owned()));
     }
     figure(title, &says, (280, 260), &draw, legend(&entries), good)
 }
