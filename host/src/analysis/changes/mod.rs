@@ -132,6 +132,11 @@ fn counted(values: &[f64], margin: f64) -> Vec<Cut> {
 
 /// Finds cuts of a part that begins at `offset`, and of its parts, by chance alone.
 fn search(values: &[f64], offset: usize, margin: f64, cuts: &mut Vec<Cut>) {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    // Not even the furthest two are worth the random orders.
+    if values.iter().all(|value| value - least <= margin) {
+        return;
+    }
     let Some((at, t)) = largest(values, margin) else { return };
     let p_value = by_chance(values, t, margin);
     if p_value > ALPHA {
