@@ -17,6 +17,7 @@ pub mod bundle;
 pub mod command;
 pub mod events;
 pub mod formats;
+pub mod history;
 pub mod names;
 pub mod night;
 pub mod plan;

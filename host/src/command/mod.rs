@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod compare;
 pub mod flash;
+pub mod history;
 pub mod list;
 pub mod nightly;
 pub mod replay;
@@ -53,6 +54,7 @@ Examples:
   ppsrig trace               what runs between the two reads of a snapshot
   ppsrig stability FILE      how stable a clock is, from what recorded it
   ppsrig nightly plan.toml   a whole night of runs, compared and judged
+  ppsrig history             what all runs and nights have given
 
 Data goes to stdout, everything else to stderr. RUST_LOG=info says more.
 Exit code: 0 passed, 1 a limit was exceeded or a comparison says worse, 2 it
@@ -69,6 +71,7 @@ enum Command {
     Trace(trace::Args),
     Stability(stability::Args),
     Nightly(nightly::Args),
+    History(history::Args),
     List(list::Args),
     Validate(validate::Args),
     Completions(shell::Completions),
@@ -117,6 +120,7 @@ impl Cli {
             Command::Trace(args) => trace::run(args),
             Command::Stability(args) => stability::run(args),
             Command::Nightly(args) => nightly::run(args),
+            Command::History(args) => history::run(args),
             Command::List(args) => list::run(args),
             Command::Validate(args) => validate::run(args),
             Command::Completions(args) => shell::completions(args),

@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod csv_files;
+pub mod history;
 pub mod html;
 pub mod json;
 pub mod junit;
