@@ -3,8 +3,9 @@
 #   --dev       from the development build, which is there already after `just build`; without it from a release build
 #   --no-build  takes what is built
 #   --out DIR   where to put it; without it build/deb
-# Prints the package's path. Needs dpkg-deb and dpkg-shlibdeps (Debian: dpkg-dev), strip and gzip.
+# Prints the package's path. The same sources and programs give the same bytes. Needs dpkg-deb and dpkg-shlibdeps (Debian: dpkg-dev), strip and gzip.
 set -euo pipefail
+umask 022
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 target_dir=${CARGO_TARGET_DIR:-$root/build}
@@ -39,6 +40,21 @@ for file in "$binaries/ppsrig" "$binaries/vbench" build/firmware/virt.elf; do
     [ -f "$file" ] || die "no $file: leave --no-build out"
 done
 
+# Between releases: 0.1.0~20261130T181500.299a874c3d21, which is older than 0.1.0 and younger than yesterday's.
+in_git() { git -C "$root" -c safe.directory='*' "$@" 2>/dev/null; }
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+if commit=$(in_git rev-parse --short=12 HEAD); then
+    changed=
+    [ -z "$(in_git status --porcelain --untracked-files=no)" ] || changed=.changed
+    if [ -n "$changed" ] || ! in_git tag --points-at HEAD | grep -qx "v$version"; then
+        version="$version~$(TZ=UTC in_git log -1 --date=format-local:%Y%m%dT%H%M%S --format=%cd).$commit$changed"
+    fi
+fi
+# When it was made is when its sources were.
+: "${SOURCE_DATE_EPOCH:=$(in_git log -1 --format=%ct || stat -c %Y Cargo.toml)}"
+export SOURCE_DATE_EPOCH
+maintainer="${DEBFULLNAME:-the ppsrig authors} <${DEBEMAIL:-maintainers@ppsrig.invalid}>"
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree
@@ -54,7 +70,7 @@ program "$binaries/ppsrig" "$tree/usr/bin/ppsrig"
 program "$binaries/vbench" "$tree/usr/lib/ppsrig/vbench"
 
 fixtures=fixtures
-for kind in benches boards scenarios plans; do
+for kind in benches boards scenarios plans published; do
     for file in "$fixtures/$kind"/*; do
         [ -f "$file" ] && put 644 "$file" "$share/ppsrig/$kind/$(basename "$file")"
     done
@@ -69,8 +85,16 @@ put 644 results/README.md "$doc/results.md"
 put 644 host/packaging/copyright "$doc/copyright"
 put 644 LICENSE-MIT "$doc/LICENSE-MIT"
 put 644 LICENSE-APACHE "$doc/LICENSE-APACHE"
-put 644 CHANGELOG.md "$doc/changelog"
-gzip -9n "$doc/changelog"
+put 644 CHANGELOG.md "$doc/news.md" # what is called changelog there is dpkg's
+printf 'ppsrig (%s) unstable; urgency=medium\n\n  * Built from source; news.md.gz says what is new.\n\n -- %s  %s\n' \
+    "$version" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" >"$work/changelog"
+put 644 "$work/changelog" "$doc/changelog"
+gzip -9n "$doc/changelog" "$doc/news.md"
+# What is linked in, and under which license.
+cargo tree --locked --quiet -p ppsrig -p ppsrig-vbench -e normal --prefix none --format '{p}: {l}' --no-dedupe |
+    sed 's/ ([^)]*)//; s/ v\([0-9]\)/ \1/' | LC_ALL=C sort -u >"$work/crates.txt"
+put 644 "$work/crates.txt" "$doc/crates.txt"
+put 644 "$here/lintian-overrides" "$share/lintian/overrides/ppsrig"
 
 ppsrig=$binaries/ppsrig
 "$ppsrig" man "$share/man/man1"
@@ -95,20 +119,18 @@ mkdir "$work/debian"
 printf 'Source: ppsrig\n\nPackage: ppsrig\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O "tree/usr/bin/ppsrig" "tree/usr/lib/ppsrig/vbench" 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
 
-version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
-commit=$(git -c safe.directory='*' rev-parse --short=12 HEAD 2>/dev/null) && version="$version+git$commit"
 architecture=$(dpkg --print-architecture)
 mkdir "$tree/DEBIAN"
 cat >"$tree/DEBIAN/control" <<CONTROL
 Package: ppsrig
 Version: $version
 Architecture: $architecture
-Maintainer: the authors of ppsrig <ppsrig@localhost>
+Maintainer: $maintainer
 Section: science
 Priority: optional
 Installed-Size: $(du -sk --apparent-size "$tree/usr" | cut -f1)
 Depends: ${depends:-libc6}
-Recommends: qemu-system-arm (>= 1:7.2), util-linux
+Recommends: qemu-system-arm (>= 1:7.2)
 Suggests: labgrid
 Description: measures how late a Cortex-A53 board takes a timestamp
  Loads a board through a debug probe, has a reference generator fire PPS edges
@@ -118,19 +140,9 @@ Description: measures how late a Cortex-A53 board takes a timestamp
  The virtual bench is in it: with QEMU installed, "ppsrig run" needs no
  hardware.
 CONTROL
-cat >"$tree/DEBIAN/postinst" <<'POSTINST'
-#!/bin/sh
-# A user for the nights, the folder for leases and results, and the rules for devices that are plugged in from now on.
-set -e
-[ "$1" = configure ] || exit 0
-# In another root nothing of this machine is touched.
-[ -z "${DPKG_ROOT:-}" ] || exit 0
-if command -v systemd-sysusers >/dev/null; then systemd-sysusers ppsrig.conf || true; fi
-if command -v systemd-tmpfiles >/dev/null; then systemd-tmpfiles --create ppsrig.conf || true; fi
-if command -v udevadm >/dev/null; then udevadm control --reload || true; fi
-if [ -d /run/systemd/system ]; then systemctl daemon-reload || true; fi
-POSTINST
-chmod 755 "$tree/DEBIAN/postinst"
+for script in postinst prerm postrm; do put 755 "$here/$script" "$tree/DEBIAN/$script"; done
+(cd "$tree" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) >"$work/md5sums"
+put 644 "$work/md5sums" "$tree/DEBIAN/md5sums"
 
 mkdir -p "$out"
 package=$out/ppsrig_${version}_$architecture.deb

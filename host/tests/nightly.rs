@@ -123,8 +123,9 @@ fn a_sick_bench_goes_offline_reports_no_regression_and_is_refused_until_a_person
     assert!(!found.to_string().contains("worse"), "{found:#}");
     assert_eq!(found["measures"][0]["steps"], Value::Array(Vec::new()), "nothing more was measured");
 
-    let output = nightly(&place, &plan, &[]);
+    let output = nightly(&place, &plan, &["--resume", "--or-new"]);
     let stderr = text(&output.stderr);
+    assert!(stderr.contains("a new night begins, for no night of"), "{stderr}");
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     let refused = summary(&night(&output));
     let why = reasons(&refused);

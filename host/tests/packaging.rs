@@ -34,6 +34,12 @@ fn subcommands(place: &Place) -> Vec<String> {
     names.filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
+fn without_last(text: &str) -> &str {
+    let mut letters = text.chars();
+    letters.next_back();
+    letters.as_str()
+}
+
 #[test]
 fn every_subcommand_has_a_manual_page_that_is_rendered_without_a_warning() {
     let place = Place::new();
@@ -48,9 +54,11 @@ fn every_subcommand_has_a_manual_page_that_is_rendered_without_a_warning() {
         // Bold letters are struck twice: letter, backspace, letter.
         let rendered: String = well(rendered)
             .split_inclusive('\u{8}')
-            .map(|part| part.strip_suffix('\u{8}').map_or(part, |struck| &struck[..struck.len() - 1]))
+            .map(|part| part.strip_suffix('\u{8}').map_or(part, without_last))
             .collect();
-        assert!(rendered.contains("SYNOPSIS"), "{name}: {rendered}");
+        for heading in ["SYNOPSIS", "EXAMPLES", "SEE ALSO"] {
+            assert!(rendered.contains(heading), "{heading} of {name}: {rendered}");
+        }
     }
     assert_eq!(
         fs::read_dir(&dir).expect("it was made").count(),
@@ -60,20 +68,23 @@ fn every_subcommand_has_a_manual_page_that_is_rendered_without_a_warning() {
 }
 
 #[test]
-fn bash_completes_subcommands_and_options() {
+fn bash_completes_subcommands_options_and_files() {
     let place = Place::new();
+    place.file("board.elf", "");
     let script =
         place.file("ppsrig.bash", well(place.ppsrig(["completions", "bash"]).output().expect("it starts")));
     let completed = |words: &str, word: &str| {
         let program = format!(
             "source {}; COMP_WORDS=({words} '{word}'); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
-             _ppsrig ppsrig '{word}' x; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+             _ppsrig ppsrig '{word}' \"${{COMP_WORDS[COMP_CWORD - 1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
             script.display()
         );
-        well(run("bash", &["--norc", "-c", &program]))
+        let bash = Command::new("bash").args(["--norc", "-c", &program]).current_dir(place.path()).output();
+        well(bash.expect("bash is there"))
     };
     assert_eq!(completed("ppsrig", "com"), "compare\ncompletions\n");
     assert_eq!(completed("ppsrig run", "--iter"), "--iterations\n");
+    assert_eq!(completed("ppsrig run --image", "boa"), "board.elf\n");
     assert!(!completed("ppsrig", "").contains("probe-worker"), "hidden commands are not offered");
 }
 
@@ -81,7 +92,8 @@ fn bash_completes_subcommands_and_options() {
 fn an_executable_alone_says_where_to_get_a_bench_file() {
     let place = Place::new();
     let alone = place.path().join("ppsrig");
-    fs::copy(env!("CARGO_BIN_EXE_ppsrig"), &alone).expect("it fits");
+    // By another process: a program that this one wrote is busy while a test beside this one forks.
+    well(run("cp", &[env!("CARGO_BIN_EXE_ppsrig"), alone.to_str().expect("it is ASCII")]));
     let output = Command::new(&alone)
         .arg("run")
         .current_dir(place.path())
@@ -96,9 +108,8 @@ fn an_executable_alone_says_where_to_get_a_bench_file() {
     }
 }
 
-/// The package, installed by dpkg into a root of its own.
-fn installed(place: &Place) -> PathBuf {
-    let out = place.path().join("deb");
+/// The package made of the programs of this build.
+fn package(out: &Path) -> PathBuf {
     let script = root().join("host/packaging/deb.sh");
     let built = Path::new(env!("CARGO_BIN_EXE_ppsrig")).ancestors().nth(2).expect("build/debug/ppsrig");
     let output = Command::new(script)
@@ -106,26 +117,68 @@ fn installed(place: &Place) -> PathBuf {
         .env("CARGO_TARGET_DIR", built)
         .output()
         .expect("bash is there");
-    let package = PathBuf::from(well(output).trim_end());
+    PathBuf::from(well(output).trim_end())
+}
+
+#[test]
+fn the_debian_package_says_what_it_is_and_the_same_sources_give_the_same_bytes() {
+    let place = Place::new();
+    let file = package(&place.path().join("deb"));
+    let path = file.to_str().expect("it is ASCII");
+    let field = |name: &str| well(run("dpkg-deb", &["--field", path, name])).trim_end().to_owned();
+    assert!(field("Depends").contains("libc6 (>= 2."), "{}", field("Depends"));
+    let (version, released) = (field("Version"), env!("CARGO_PKG_VERSION"));
+    // Between releases it is older than the release that it becomes.
+    well(run("dpkg", &["--compare-versions", &version, "le", released]));
+    let listed = well(run("dpkg-deb", &["--contents", path]));
+    for line in listed.lines() {
+        let owned = line.contains(" root/root ");
+        assert!(owned && (line.starts_with("drwxr-xr-x") || line.starts_with("-rw")), "{line}");
+        assert!(
+            !line.starts_with("-rwx") || line.contains("/bin/ppsrig") || line.contains("/vbench"),
+            "{line}"
+        );
+    }
+    assert!(!listed.contains("./etc/"), "no file that dpkg would have to ask about: {listed}");
+    let sums = well(run("dpkg-deb", &["--ctrl-tarfile", path]));
+    assert!(sums.contains("usr/bin/ppsrig") && sums.contains("usr/share/doc/ppsrig/crates.txt"), "md5sums");
+    let again = package(&place.path().join("again"));
+    assert_eq!(again.file_name(), file.file_name());
+    let bytes = |path: &Path| fs::read(path).expect("it was made");
+    assert!(bytes(&again) == bytes(&file), "{}", again.display());
+}
+
+/// dpkg on the root and the database of this place: nothing of the machine is touched.
+fn dpkg(place: &Place, arguments: &[&OsStr]) {
+    let (target, database) = (place.path().join("root"), place.path().join("dpkg"));
+    let output = Command::new("dpkg")
+        .arg(format!("--instdir={}", target.display()))
+        .arg(format!("--admindir={}", database.display()))
+        .arg(format!("--log={}", database.join("log").display()))
+        .args(["--force-not-root", "--force-depends", "--force-script-chrootless"])
+        .args(arguments)
+        .output()
+        .expect("dpkg is there");
+    well(output);
+}
+
+/// The package, installed by dpkg into a root of its own.
+fn installed(place: &Place) -> PathBuf {
+    let package = package(&place.path().join("deb"));
     let (target, database) = (place.path().join("root"), place.path().join("dpkg"));
     for folder in ["info", "updates", "triggers"] {
         fs::create_dir_all(database.join(folder)).expect("it fits");
     }
     fs::write(database.join("status"), "").expect("it fits");
     fs::create_dir_all(&target).expect("it fits");
-    let options = ["--force-not-root", "--force-depends", "--force-script-chrootless", "-i"];
-    let dpkg = Command::new("dpkg")
-        .arg(format!("--instdir={}", target.display()))
-        .arg(format!("--admindir={}", database.display()))
-        .arg(format!("--log={}", database.join("log").display()))
-        .args(options)
-        .arg(&package)
-        .output()
-        .expect("dpkg is there");
-    well(dpkg);
+    dpkg(place, &[OsStr::new("-i"), package.as_os_str()]);
     let state = format!("--admindir={}", database.display());
     assert!(well(run("dpkg-query", &[&state, "-W", "-f", "${db:Status-Status}", "ppsrig"])) == "installed");
     target
+}
+
+fn completions_of(target: &Path) -> String {
+    fs::read_to_string(target.join("usr/share/bash-completion/completions/ppsrig")).expect("it is installed")
 }
 
 #[test]
@@ -135,6 +188,7 @@ fn the_debian_package_is_installed_and_measures_on_its_virtual_bench() {
     let target = installed(&place);
     let ppsrig = target.join("usr/bin/ppsrig");
     assert!(well(run(&ppsrig, &["--version"])).starts_with("ppsrig "));
+    assert_eq!(well(run(&ppsrig, &["completions", "bash"])), completions_of(&target));
     for file in ["usr/share/man/man1/ppsrig-nightly.1.gz", "usr/share/doc/ppsrig/copyright"] {
         assert!(target.join(file).is_file(), "{file}");
     }
@@ -159,6 +213,22 @@ fn the_debian_package_is_installed_and_measures_on_its_virtual_bench() {
     let stdout = well(command.output().expect("it starts"));
     assert!(stdout.contains("verdict") && stdout.contains("inline-biased"), "{stdout}");
     place.wait_until_nothing_runs();
+
+    dpkg(&place, &[OsStr::new("--purge"), OsStr::new("ppsrig")]);
+    assert_eq!(fs::read_dir(&target).expect("it is there").count(), 0, "a purge leaves nothing");
+}
+
+/// What the service starts is an order that this ppsrig takes.
+#[test]
+fn the_nightly_service_asks_for_what_there_is() {
+    let unit =
+        fs::read_to_string(root().join("host/packaging/ppsrig-nightly@.service")).expect("it is there");
+    let order =
+        unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/ppsrig ")).expect("it has one");
+    let place = Place::new();
+    let order = order.replace("/etc/ppsrig/plans/%i", "/nowhere/night");
+    let said = refusal(&place.ppsrig(order.split(' ')).output().expect("ppsrig starts"));
+    assert!(said.contains("/nowhere/night.toml") && !said.contains("Usage"), "{said}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod absence_tests;
 pub mod anchor;
 pub mod captures;
+pub mod changes;
 pub mod class;
 pub mod compare;
 pub mod ctime;

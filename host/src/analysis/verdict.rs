@@ -197,6 +197,20 @@ pub fn enough_paired(ledger: &Ledger, percent: u32) -> bool {
     paired > 0 && paired * 100 >= ledger.commanded_count * u64::from(percent)
 }
 
+/// Why edges were not believed though they could be counted, with how many: the reference could not be trusted.
+#[must_use]
+pub fn not_trusted(ledger: &Ledger) -> Option<String> {
+    let classes = [Class::Unlocked, Class::Settling, Class::Holdover];
+    let counts = classes.map(|class| (ledger.commanded.count(class), class));
+    let told: Vec<_> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, class)| format!("{count} edges {class}"))
+        .collect();
+    (!told.is_empty())
+        .then(|| format!("the reference could not be trusted all the time: {}", told.join(", ")))
+}
+
 fn count(analysis: &EdgeAnalysis, class: Class) -> u64 {
     let side = if class.on_commanded_side() { &analysis.edges.commanded } else { &analysis.edges.captured };
     side.count(class)
@@ -210,10 +224,12 @@ fn invalid(analysis: &EdgeAnalysis, limits: &Limits) -> Vec<String> {
     let paired = ledger.commanded.count(Class::Paired);
     let mut reasons = Vec::new();
     if !enough_paired(ledger, limits.paired_min_percent) {
-        reasons.push(format!(
-            "only {paired} of {} commanded edges are paired, {} % are needed",
-            ledger.commanded_count, limits.paired_min_percent
-        ));
+        let (commanded, percent) = (ledger.commanded_count, limits.paired_min_percent);
+        let few = format!("only {paired} of {commanded} commanded edges are paired, {percent} % are needed");
+        reasons.push(match not_trusted(ledger) {
+            Some(why) => format!("{few}; {why}"),
+            None => few,
+        });
     }
     for session in &analysis.sessions {
         if session.rate.is_none() {

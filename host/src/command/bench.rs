@@ -32,7 +32,7 @@ pub const BRINGING_UP: &str = "bringing the bench up";
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub struct Args {
-    /// Bench file; without one: the virtual bench of the source tree
+    /// Bench file; without one: the virtual bench
     #[arg(value_name = "BENCH", env = "PPSRIG_BENCH", value_hint = ValueHint::FilePath)]
     pub bench: Option<PathBuf>,
     /// Another scenario for a virtual bench: faults that it is to have

@@ -17,6 +17,12 @@ use crate::rig::watch::Watch;
 /// What is printed in the first column can be pasted into `probe`, `link` or `port` of a bench file. Below a port stands
 /// what there is to know of it: its adapter, who has it open, and what would disturb a measurement.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ppsrig list
+  ppsrig list --json | jq -r '.serial_ports[] | .port, .hints[]'
+
+Exit code: 0 also where there is nothing, 2 the probes could not be listed.")]
 pub struct Args {
     /// One JSON object in place of the lists
     #[arg(long)]

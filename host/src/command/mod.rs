@@ -6,6 +6,7 @@ pub mod compare;
 pub mod flash;
 pub mod history;
 pub mod list;
+mod manual;
 pub mod nightly;
 pub mod replay;
 pub mod run;
@@ -45,7 +46,7 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  ppsrig run                 a run on the virtual bench of the source tree
+  ppsrig run                 a run on the virtual bench
   ppsrig check bench.toml    is every instrument of a bench there and well?
   ppsrig run bench.toml --edges 1000 --rate 100
   ppsrig run --measure path --clock exact --counter-hz 1000000000

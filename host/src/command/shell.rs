@@ -1,19 +1,21 @@
 //! `ppsrig completions` and `ppsrig man`: what shells and man know of the command line, from its own definition.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::{fs, io};
 
 use anyhow::Context;
 use clap::{Command, CommandFactory, ValueHint};
 use clap_complete::{Shell, generate};
 
+use super::manual;
 use super::{Cli, say};
+use crate::bundle::write_file;
 
-/// Prints the completions of a shell
+/// Prints what a shell needs to complete the command line
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  source <(ppsrig completions bash)
   ppsrig completions bash > ~/.local/share/bash-completion/completions/ppsrig
   ppsrig completions zsh > ~/.zfunc/_ppsrig
   ppsrig completions fish > ~/.config/fish/completions/ppsrig.fish")]
@@ -47,64 +49,49 @@ pub fn completions(args: &Completions) -> anyhow::Result<ExitCode> {
 }
 
 /// The command line without what ppsrig only says to itself, which `clap_complete` would offer.
-fn offered() -> Command {
+pub(super) fn offered() -> Command {
     let whole = Cli::command();
     let shown = whole.get_subcommands().filter(|one| !one.is_hide_set()).cloned();
-    Command::new("ppsrig").version(env!("CARGO_PKG_VERSION")).subcommands(shown)
+    let command = Command::new("ppsrig").version(env!("CARGO_PKG_VERSION")).subcommand_required(true);
+    let command = command.about(whole.get_about().cloned().unwrap_or_default());
+    let command = command.long_about(whole.get_long_about().cloned().unwrap_or_default());
+    command.after_help(whole.get_after_help().cloned().unwrap_or_default()).subcommands(shown)
 }
 
-/// Prints or writes manual pages.
+/// Prints the page of ppsrig itself, or writes all of them into the folder.
 ///
 /// # Errors
-/// If they cannot be written.
+/// If a page cannot be written.
 pub fn man(args: &Man) -> anyhow::Result<ExitCode> {
-    let Some(dir) = &args.dir else {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(Cli::command()).render(&mut page).context("cannot make the manual page")?;
-        say(&with_examples(&String::from_utf8(page).context("the manual page is not UTF-8")?))?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    pages(dir)
-        .with_context(|| format!("cannot write manual pages into {}; give another folder", dir.display()))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn pages(dir: &Path) -> io::Result<()> {
-    fs::create_dir_all(dir)?;
-    clap_mangen::generate_to(Cli::command(), dir)?;
-    let command = Cli::command();
-    let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
-    let names = shown.map(|one| format!("ppsrig-{}.1", one.get_name())).chain(["ppsrig.1".to_owned()]);
-    for path in names.map(|name| dir.join(name)) {
-        fs::write(&path, with_examples(&fs::read_to_string(&path)?))?;
+    let pages = manual::pages().context("cannot make the manual pages")?;
+    match (&args.dir, pages.first()) {
+        (Some(dir), _) => {
+            for (name, page) in &pages {
+                write_file(dir, name, |file| file.write_all(page))?;
+            }
+        }
+        (None, Some((_, page))) => say(&String::from_utf8_lossy(page))?,
+        (None, None) => {}
     }
-    Ok(())
-}
-
-/// What follows the options of a page is its examples, and then words: the examples under their own heading, line by line.
-fn with_examples(page: &str) -> String {
-    const HEADING: &str = ".SH EXTRA\nExamples:\n";
-    let Some((before, behind)) = page.split_once(HEADING) else { return page.to_owned() };
-    let (examples, rest) = behind.split_once("\n\n").unwrap_or((behind, ""));
-    let (examples, more) = match examples.find("\n.SH") {
-        Some(at) => examples.split_at(at),
-        None => (examples, ""),
-    };
-    format!("{before}.SH EXAMPLES\n.nf\n{}\n.fi\n.PP\n{}\n{rest}", examples.trim_end(), more.trim_start())
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::with_examples;
+    use clap::ValueEnum;
+
+    use super::*;
 
     #[test]
-    fn examples_stand_line_by_line_under_their_own_heading() {
-        let page = ".SH OPTIONS\nx\n.SH EXTRA\nExamples:\n  one\n  two\n\nExit code: 0\n.SH VERSION\nv\n";
-        let expected =
-            ".SH OPTIONS\nx\n.SH EXAMPLES\n.nf\n  one\n  two\n.fi\n.PP\n\nExit code: 0\n.SH VERSION\nv\n";
-        assert_eq!(with_examples(page), expected);
-        let without = with_examples(".SH EXTRA\nExamples:\n  one\n.SH VERSION\nv\n");
-        assert_eq!(without, ".SH EXAMPLES\n.nf\n  one\n.fi\n.PP\n.SH VERSION\nv\n\n");
-        assert_eq!(with_examples("plain\n"), "plain\n");
+    fn every_shell_completes_every_command_but_the_hidden_ones() {
+        for &shell in Shell::value_variants() {
+            let mut script = Vec::new();
+            generate(shell, &mut offered(), "ppsrig", &mut script);
+            let script = String::from_utf8(script).expect("it is text");
+            for command in Cli::command().get_subcommands() {
+                let offered = script.contains(command.get_name());
+                assert_eq!(offered, !command.is_hide_set(), "{shell}: {}", command.get_name());
+            }
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::plan_file;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ppsrig validate            the virtual bench of the source tree
+  ppsrig validate            the virtual bench
   ppsrig validate bench.toml
   ppsrig validate plan.toml  and how many runs a night has, and how long")]
 pub struct Args {

@@ -9,6 +9,7 @@ mod entry;
 mod figures;
 pub mod query;
 mod scan;
+pub mod series;
 mod store;
 
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! summary.md: a night for the page of a CI job (GitHub's job summary, a comment of GitLab): the verdict first, then tables,
 //! details folded.
 //!
-//! Whatever came from outside goes through [`text`], so that it is shown and does nothing: no markup, no table's end, no
+//! Whatever came from outside goes through `text`, so that it is shown and does nothing: no markup, no table's end, no
 //! mention of a person, no link.
 
 use std::fmt::Write as _;

@@ -36,7 +36,6 @@ pub const SUMMARY: &str = "summary.csv";
 pub const JUNIT: &str = "junit.xml";
 /// The same for machines.
 pub const SUMMARY_JSON: &str = "summary.json";
-
 /// The same for people.
 pub const REPORT: &str = "report.html";
 

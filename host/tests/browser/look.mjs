@@ -1,6 +1,6 @@
 // Opens pages in Chromium and says what was seen of them, as JSON on stdout.
 //   node look.mjs CHROMIUM PROFILE_FOLDER PAGE... [--pictures FOLDER]
-// playwright-core is found through NODE_PATH by the caller's PPSRIG_TEST_NODE; no browser is downloaded.
+// playwright-core is found below the folder that PPSRIG_TEST_NODE names; no browser is downloaded.
 import { createRequire } from "node:module";
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";

@@ -27,18 +27,21 @@ const ALLOWED: Duration = Duration::from_secs(50);
 /// Brings the bench up, attaches to the board, loads and starts its image, asks every instrument who it is and how it is, then
 /// fires a few edges at 1 Hz, 200 ms wide where that can be set, and captures both transitions: polarity and width, which
 /// second an edge belongs to and how far that is from ambiguity, quantisation errors, the counter's rate, the oscillators'
-/// references, and the cables as declared. Takes at
-/// most a minute; the generator's output is off afterwards, however it ends. Each line has its evidence and says whether it is
-/// certain or likely; a line that is not good says what to try. What could not be checked says why. Exit code: 0 all is well,
-/// 1 something is there but not well, 2 something cannot be used or was not checked.
+/// references, and the cables as declared.
+///
+/// Takes at most a minute; the generator's output is off afterwards, however it ends. Each line has its evidence and says
+/// whether it is certain or likely; a line that is not good says what to try. What could not be checked says why.
 ///
 /// A night whose golden image gives other figures than it should takes its bench offline; --back-online brings it back.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ppsrig check               the virtual bench of the source tree
+  ppsrig check               the virtual bench
   ppsrig check bench.toml --json
-  ppsrig check bench.toml --back-online    it was mended: nights may use it")]
+  ppsrig check bench.toml --back-online    it was mended: nights may use it
+
+Exit code: 0 all is well, 1 something is there but not well, 2 something cannot
+be used or was not checked.")]
 pub struct Args {
     #[command(flatten)]
     bench: bench::Args,

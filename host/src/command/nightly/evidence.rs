@@ -8,19 +8,15 @@ use anyhow::{Context, bail, ensure};
 use jiff::Timestamp;
 
 use super::folder::NightFolder;
-use crate::analysis::class::Class;
 use crate::analysis::compare::from_run::Run;
 use crate::analysis::figure::Figure;
-use crate::analysis::verdict::Outcome;
-use crate::analysis::{Analysis, analyse, seconds};
+use crate::analysis::verdict::{Outcome, not_trusted};
+use crate::analysis::{analyse, seconds};
 use crate::bundle::{self, Contents};
 use crate::night::journal::Journal;
 use crate::night::judge::{Evidence, Measured};
 use crate::night::plan::{Arm, Compare};
 use crate::night::{Entry, NightFigure, NightPlan, names};
-
-/// Classes in which the reference is to blame.
-const NOT_TRUSTED: [Class; 3] = [Class::Unlocked, Class::Settling, Class::Holdover];
 
 /// Reads one run bundle.
 pub(super) fn measured(dir: &Path) -> anyhow::Result<Measured> {
@@ -36,7 +32,7 @@ pub(super) fn measured(dir: &Path) -> anyhow::Result<Measured> {
         reasons: analysis.verdict.reasons.clone(),
         figures: analysis.figures().map(figure).collect(),
         emulated: analysis.emulated,
-        outage: outage(&analysis),
+        outage: analysis.edge.as_ref().and_then(|edge| not_trusted(&edge.edges)),
     })
 }
 
@@ -52,17 +48,6 @@ fn figure(figure: &Figure) -> NightFigure {
         interval: figure.interval,
         uncertainty: figure.uncertainty,
     }
-}
-
-fn outage(analysis: &Analysis) -> Option<String> {
-    let ledger = &analysis.edge.as_ref()?.edges.commanded;
-    let counts = NOT_TRUSTED.into_iter().map(|class| (ledger.count(class), class));
-    let counts: Vec<_> = counts
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, class)| format!("{count} edges {class}"))
-        .collect();
-    (!counts.is_empty())
-        .then(|| format!("the reference could not be trusted all the time: {}", counts.join(", ")))
 }
 
 /// Reads everything that a night's result follows from. A bundle that cannot be read is none.

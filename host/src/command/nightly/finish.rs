@@ -10,9 +10,9 @@ use super::evidence::evidence;
 use super::folder;
 use crate::analysis::verdict::Outcome;
 use crate::bundle;
-use crate::night::Night;
 use crate::night::judge::{judge, sentence};
-use crate::report::{self, terminal};
+use crate::night::{Night, outputs};
+use crate::report::{self, Output, terminal};
 
 /// Reasons that are told on a terminal.
 const REASONS: usize = 8;
@@ -35,8 +35,10 @@ pub(in crate::command) fn finish(dir: &Path, out: Option<&Path>, json: bool) -> 
     let evidence = evidence(dir, &record.plan, &journal)?;
     let night = judge(&record, &journal.entries, &evidence);
     let to = out.unwrap_or(dir);
-    let written: Vec<PathBuf> = report::night::files(&record, &night)
-        .iter()
+    let page = Output::text(outputs::HTML, || report::html::night(&record, &night));
+    // summary.json comes last: where it is, the others are.
+    let files = std::iter::once(page).chain(report::night::files(&record, &night));
+    let written: Vec<PathBuf> = files
         .map(|file| bundle::write_file(to, file.name, |into| file.write(into)))
         .collect::<Result<_, _>>()?;
     let text = if json { report::night::summary_json(&record, &night) } else { table(&night, to, &written) };
@@ -55,7 +57,7 @@ fn table(night: &Night, to: &Path, written: &[PathBuf]) -> String {
     }
     let more = night.reasons.len().saturating_sub(REASONS);
     if more > 0 {
-        rows.push(("", format!("and {more} more reasons, in {}", crate::night::outputs::SUMMARY_JSON)));
+        rows.push(("", format!("and {more} more reasons, in {}", outputs::SUMMARY_JSON)));
     }
     rows.push(("night", format!("{} on {}{label}, begun {}", night.name, night.bench, night.started_utc)));
     if let Some(health) = &night.health {

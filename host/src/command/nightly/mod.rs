@@ -70,6 +70,9 @@ pub struct Args {
     /// Go on with the newest night of this plan that was cut
     #[arg(long)]
     resume: bool,
+    /// With --resume: where no night was cut, or it cannot go on, begin a new one; what a timer wants
+    #[arg(long, requires = "resume")]
+    or_new: bool,
     #[command(flatten)]
     wait: bench::Wait,
     /// Folder in which the night's folder is made
@@ -78,6 +81,17 @@ pub struct Args {
     /// The object of summary.json in place of the table
     #[arg(long)]
     json: bool,
+}
+
+impl Args {
+    /// Nothing to resume, where that is as good; else the error that says why there is nothing.
+    fn none_if_new<T>(&self, error: anyhow::Error) -> anyhow::Result<Option<T>> {
+        if !self.or_new {
+            return Err(error);
+        }
+        tell(&format!("a new night begins, for {error:#}"));
+        Ok(None)
+    }
 }
 
 /// Does the night.
@@ -100,7 +114,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan_sha256 = hex(&Sha256::digest(plan_file::read_text(&args.plan)?));
     let images = runner::hashes(&plan, &bench)?;
     let begun = Begun { file, plan_sha256, images, plan: &plan, bench: &bench };
-    let cut = if args.resume { Some(begun.unfinished(&nights, &args.out)?) } else { None };
+    let cut = match args.resume {
+        true => begun.unfinished(&nights, &args.out).map(Some).or_else(|error| args.none_if_new(error))?,
+        false => None,
+    };
     if let (None, Some((dir, .., journal))) = (&cut, nights.first())
         && !journal.is_finished()
     {
