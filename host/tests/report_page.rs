@@ -126,6 +126,7 @@ fn comparison(verdict: Verdict, change: f64) -> ComparisonResult {
         variant: "inline".to_owned(),
         metric: "mean".to_owned(),
         unit: "ns".to_owned(),
+        change_unit: "ns".to_owned(),
         sessions: (6, 6),
         base_value: Some(fixed(41.2)),
         new_value: Some(fixed(41.2 + change)),

@@ -115,6 +115,15 @@ pub struct NightFigure {
     pub uncertainty: Option<Fixed>,
 }
 
+/// So many of something, in English.
+#[must_use]
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// The unit of a change that is new over base.
+pub const FACTOR: &str = "factor";
+
 /// One compared metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparisonResult {
@@ -126,15 +135,17 @@ pub struct ComparisonResult {
     pub variant: String,
     /// As in summary.csv.
     pub metric: String,
-    /// The unit of values, change, interval and margin (a tail's interval and margin are factors).
+    /// The unit of both values.
     pub unit: String,
+    /// That of change, interval, margin and what can be found: the same, or [`FACTOR`] of a tail.
+    pub change_unit: String,
     /// Sessions of the base and of the new side.
     pub sessions: (u64, u64),
     /// The base's value.
     pub base_value: Option<Fixed>,
     /// The new side's.
     pub new_value: Option<Fixed>,
-    /// New less base.
+    /// New less base, or new over base.
     pub change: Option<Fixed>,
     /// Its interval.
     pub interval: Option<(Fixed, Fixed)>,
@@ -146,6 +157,20 @@ pub struct ComparisonResult {
     pub verdict: Verdict,
     /// Why there is no other verdict; empty where the figures say it.
     pub reason: String,
+}
+
+impl ComparisonResult {
+    /// Whether change, interval, margin and what can be found are factors.
+    #[must_use]
+    pub fn is_factor(&self) -> bool {
+        self.change_unit == FACTOR
+    }
+
+    /// How far apart both sides are, whichever way.
+    #[must_use]
+    pub fn distance(&self) -> Option<Fixed> {
+        self.change.map(|change| Fixed { scaled: change.scaled.abs(), ..change })
+    }
 }
 
 /// One limit, for one image and build.

@@ -10,9 +10,10 @@ use crate::analysis::compare::Verdict;
 use crate::analysis::fixed::Fixed;
 use crate::analysis::verdict::Outcome;
 use crate::formats::foreign_text::visible;
-use crate::night::result::{ComparisonResult, LimitResult, MeasureResult, StepResult};
+use crate::night::result::{ComparisonResult, LimitResult, MeasureResult, StepResult, counted};
 use crate::night::sums::{seconds_between, session_means};
 use crate::night::{Night, NightRecord};
+use crate::report::night::words::{amount, amounts, back_online, factors, first_line};
 
 /// Reasons that are shown before the fold.
 const FIRST_REASONS: usize = 10;
@@ -22,9 +23,15 @@ const FIRST_REASONS: usize = 10;
 pub fn night(record: &NightRecord, night: &Night) -> String {
     let mut page = heading(night);
     if let Some(health) = night.health.as_ref().filter(|health| !health.well) {
+        // The night's reasons say it where they are the bench's.
+        let told = night.reasons.iter().any(|reason| reason.starts_with("the bench is sick"));
         let why = health.reasons.iter().map(|reason| text(reason)).collect::<Vec<_>>().join("; ");
-        let _infallible =
-            writeln!(page, "**The bench is sick**: {why}. Nothing here says anything about an image.\n");
+        let why = if told { String::new() } else { format!(": {why}") };
+        let back = text(&back_online(record));
+        let _infallible = writeln!(
+            page,
+            "**The bench is sick**{why}. Nothing here says anything about an image. Once it is mended: {back}\n"
+        );
     }
     page.push_str(&comparisons(night));
     page.push_str(&limits(night));
@@ -58,8 +65,11 @@ fn heading(night: &Night) -> String {
     let took = seconds_between(&night.started_utc, &night.ended_utc);
     let took = took.map(|seconds| format!(", {seconds} s")).unwrap_or_default();
     let cut = if night.ended_utc.is_empty() { ", cut" } else { "" };
-    let resumed =
-        if night.resumed > 0 { format!(", went on {} times", night.resumed) } else { String::new() };
+    let resumed = if night.resumed > 0 {
+        format!(", went on {}", counted(night.resumed as usize, "time"))
+    } else {
+        String::new()
+    };
     let (bench, began) = (text(&night.bench), text(&night.started_utc));
     let _infallible = writeln!(page, "\nBench {bench}, {began}{took}{cut}{resumed}.\n");
     page
@@ -72,7 +82,11 @@ fn comparisons(night: &Night) -> String {
         .flat_map(|measure| measure.comparisons.iter().map(move |one| comparison(measure, one)));
     let header =
         ["", "measure", "compared", "metric", "base", "new", "change", "interval", "margin", "verdict"];
-    titled("Comparisons", night, &header, rows.collect())
+    let mut page = titled("Comparisons", night, &header, rows.collect());
+    if let Some(note) = factors(night.measures.iter().flat_map(|measure| &measure.comparisons)) {
+        let _infallible = writeln!(page, "{note}\n");
+    }
+    page
 }
 
 fn comparison(measure: &MeasureResult, one: &ComparisonResult) -> Vec<String> {
@@ -91,9 +105,9 @@ fn comparison(measure: &MeasureResult, one: &ComparisonResult) -> Vec<String> {
         metric,
         number(one.base_value),
         number(one.new_value),
-        number(one.change),
-        interval(one.interval),
-        number(one.margin),
+        amount(one, one.change).unwrap_or_default(),
+        amounts(one).unwrap_or_default(),
+        amount(one, one.margin).unwrap_or_default(),
         format!("{}{reason}", one.verdict.name()),
     ]
 }
@@ -127,7 +141,7 @@ fn measures(night: &Night) -> String {
         let runs = Outcome::ALL.into_iter().filter(|outcome| of(*outcome) > 0);
         let runs = runs.map(|outcome| format!("{} {}", of(outcome), outcome.name())).collect::<Vec<_>>();
         let what = format!("{}, {}", measure.measurement, measure.clock);
-        vec![text(&measure.name), what, runs.join(", "), text(&measure.ended)]
+        vec![text(&measure.name), what, runs.join(", "), text(first_line(&measure.ended))]
     };
     let rows = night.measures.iter().map(row).collect();
     titled("Runs", night, &["measure", "what", "runs", "ended"], rows)

@@ -143,16 +143,16 @@ fn of_comparison(night: &Night, measure: &MeasureResult, one: &ComparisonResult,
         to.add("comparison_verdict", "", help, of, flag(one.verdict == verdict));
     }
     // A tail is judged by the factor between its sides.
-    let bounds = if one.metric.starts_with("tail") { "1" } else { &one.unit };
+    let bounds = if one.is_factor() { "1" } else { &one.change_unit };
     let (low, high) = one.interval.unzip();
     let values = [
         ("comparison_base", "Value of the base", one.base_value, one.unit.as_str()),
         ("comparison_new", "Value of the new side", one.new_value, &one.unit),
-        ("comparison_change", "New less base", one.change, &one.unit),
+        ("comparison_change", "New less base; of a tail, new over base", one.change, bounds),
         ("comparison_interval_low", "Low end of the change's interval", low, bounds),
         ("comparison_interval_high", "High end of the change's interval", high, bounds),
         ("comparison_margin", "What a change has to exceed", one.margin, bounds),
-        ("comparison_resolvable", "Change that is found nine times in ten", one.resolvable, &one.unit),
+        ("comparison_resolvable", "Change that is found nine times in ten", one.resolvable, bounds),
     ];
     for (name, help, value, unit) in values {
         if let Some((value, unit)) = value.map(|value| in_base_unit(value, unit)) {
@@ -193,15 +193,17 @@ fn in_base_unit(value: Fixed, unit: &str) -> (Fixed, String) {
         "Hz" => (value, "hertz".to_owned()),
         "1/s" => (value, "per_second".to_owned()),
         "1" => (value, "ratio".to_owned()),
+        "%" => (value, "percent".to_owned()),
+        "per million" => (value, "per_million".to_owned()),
         // `pairs of >=2 ticks a session`: what is counted.
         other => (value, name(other.split(' ').next().unwrap_or_default())),
     }
 }
 
-/// Lower case, digits and underscores.
+/// Lower case, digits and underscores, none of them at the end.
 fn name(text: &str) -> String {
     let fits = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' };
-    text.chars().map(fits).collect()
+    text.chars().map(fits).collect::<String>().trim_end_matches('_').to_owned()
 }
 
 impl Families {

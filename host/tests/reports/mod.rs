@@ -190,6 +190,7 @@ fn comparison(names: &Names<'_>, verdict: Verdict, reason: &str) -> ComparisonRe
         variant: "inline".to_owned(),
         metric: "instructions".to_owned(),
         unit: "instructions".to_owned(),
+        change_unit: "instructions".to_owned(),
         sessions: (3, 3),
         base_value: Some(Fixed::whole(20)),
         new_value: Some(Fixed::whole(21)),
@@ -206,6 +207,7 @@ fn unresolved(names: &Names<'_>) -> ComparisonResult {
     ComparisonResult {
         metric: "mean".to_owned(),
         unit: "ns".to_owned(),
+        change_unit: "ns".to_owned(),
         interval: Some((Fixed::nanoseconds(-2_000), Fixed::nanoseconds(4_000))),
         margin: Some(Fixed::nanoseconds(1_000)),
         change: Some(Fixed::nanoseconds(1_000)),

@@ -12,7 +12,7 @@ use crate::analysis::verdict::Outcome;
 use crate::bundle;
 use crate::night::judge::{judge, sentence};
 use crate::night::{Night, outputs};
-use crate::report::{self, Output, terminal};
+use crate::report::{self, terminal};
 
 /// Reasons that are told on a terminal.
 const REASONS: usize = 8;
@@ -35,10 +35,9 @@ pub(in crate::command) fn finish(dir: &Path, out: Option<&Path>, json: bool) -> 
     let evidence = evidence(dir, &record.plan, &journal)?;
     let night = judge(&record, &journal.entries, &evidence);
     let to = out.unwrap_or(dir);
-    let page = Output::text(outputs::HTML, || report::html::night(&record, &night));
     // summary.json comes last: where it is, the others are.
-    let files = std::iter::once(page).chain(report::night::files(&record, &night));
-    let written: Vec<PathBuf> = files
+    let written: Vec<PathBuf> = report::night::files(&record, &night)
+        .into_iter()
         .map(|file| bundle::write_file(to, file.name, |into| file.write(into)))
         .collect::<Result<_, _>>()?;
     let text = if json { report::night::summary_json(&record, &night) } else { table(&night, to, &written) };

@@ -16,7 +16,7 @@ use crate::analysis::compare::{Options, Side, Source, Verdict, compare};
 use crate::analysis::fixed::Fixed;
 use crate::analysis::verdict::Outcome;
 use crate::night::plan::{Arm, Compare, Measure};
-use crate::night::result::ComparisonResult;
+use crate::night::result::{ComparisonResult, FACTOR};
 
 /// Rounds after which a measure is looked at.
 #[must_use]
@@ -136,6 +136,7 @@ fn nothing(compared: &Compare, reason: String) -> ComparisonResult {
         variant: String::new(),
         metric: String::new(),
         unit: String::new(),
+        change_unit: String::new(),
         sessions: (0, 0),
         base_value: None,
         new_value: None,
@@ -163,14 +164,58 @@ fn result(compared: &Compare, row: &Row, doubt: Option<&str>) -> ComparisonResul
         variant: if row.against.is_some() { String::new() } else { of_build.join(" ") },
         metric: row.metric.to_owned(),
         unit: row.unit.clone(),
+        change_unit: if row.is_tail() { FACTOR.to_owned() } else { row.unit.clone() },
         sessions: (row.base.sessions, row.new.sessions),
         base_value: fixed(row.base.value),
         new_value: fixed(row.new.value),
-        change: row.change.and_then(fixed),
+        change: if row.is_tail() { row.ratio } else { row.change }.and_then(fixed),
         interval: row.interval.and_then(|(low, high)| Some((fixed(low)?, fixed(high)?))),
         margin: row.margin.and_then(fixed),
         resolvable: row.resolvable.and_then(|found| fixed(found.nine_in_ten)),
         verdict,
         reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::compare::row::{Figure, Resolvable};
+    use crate::analysis::compare::testing::key;
+
+    #[test]
+    fn a_tails_change_is_a_factor_as_its_interval_and_margin_are() {
+        let side = |value| Figure { value, sd: None, uncertainty: None, sessions: 3, n: 1_000 };
+        let row = |metric| Row {
+            key: key(),
+            against: None,
+            metric,
+            unit: "per million".to_owned(),
+            about: None,
+            higher_is_better: false,
+            emulated: Some(false),
+            base: side(2.0),
+            new: side(5.0),
+            change: Some(3.0),
+            ratio: Some(2.5),
+            interval: Some((2.0, 3.1)),
+            level: Some(0.01),
+            margin: Some(1.25),
+            p_value: None,
+            design: None,
+            resolvable: Some(Resolvable { nine_in_ten: 1.5, every_other: 1.4 }),
+            within: None,
+            verdict: Verdict::Worse,
+            reason: String::new(),
+        };
+        let arm = |name: &str| Arm::Image(name.to_owned());
+        let compared = Compare { base: arm("before"), new: arm("after") };
+        let of = |metric| {
+            let one = result(&compared, &row(metric), None);
+            (one.change.unwrap().to_string(), one.change_unit.clone(), one.unit)
+        };
+        let per_million = || "per million".to_owned();
+        assert_eq!(of("tail_share"), ("2.500".to_owned(), FACTOR.to_owned(), per_million()));
+        assert_eq!(of("mean"), ("3.000".to_owned(), per_million(), per_million()));
     }
 }

@@ -4,6 +4,7 @@ use super::super::result::{ComparisonResult, StepResult};
 use super::super::{Entry, Night, NightRecord};
 use crate::analysis::compare::Verdict as Compared;
 use crate::analysis::verdict::{Outcome, Verdict};
+use crate::night::result::counted;
 
 pub(super) fn outcome(record: &NightRecord, entries: &[Entry], night: &Night) -> Verdict {
     let steps = || night.measures.iter().flat_map(|measure| &measure.steps);
@@ -26,7 +27,9 @@ fn passed(night: &Night) -> String {
     let limits: usize = night.measures.iter().map(|measure| measure.limits.len()).sum();
     let better = comparisons().filter(|one| one.verdict == Compared::Better).count();
     let compared = comparisons().count();
-    format!("{runs} runs; {compared} comparisons, none worse and {better} better; {limits} limits, all kept")
+    let (runs, compared, limits) =
+        (counted(runs, "run"), counted(compared, "comparison"), counted(limits, "limit"));
+    format!("{runs}; {compared}, none worse and {better} better; {limits}, all kept")
 }
 
 fn not_done(entries: &[Entry], night: &Night) -> Vec<String> {
@@ -134,11 +137,15 @@ pub fn sentence(one: &ComparisonResult) -> String {
     }
     let unit = &one.unit;
     let change = match (&one.change, &one.base_value, &one.new_value) {
-        (Some(change), Some(base), Some(new)) => format!(": {base} to {new} {unit}, a change of {change}"),
+        (Some(change), Some(base), Some(new)) => {
+            let factor = if one.is_factor() { "a factor of" } else { "a change of" };
+            format!(": {base} to {new} {unit}, {factor} {change}")
+        }
         _ => String::new(),
     };
     let interval = one.interval.as_ref().map(|(low, high)| format!(" ({low} to {high})")).unwrap_or_default();
-    let margin = one.margin.as_ref().map(|margin| format!(", margin {margin}")).unwrap_or_default();
+    let factor = if one.is_factor() { "a factor of " } else { "" };
+    let margin = one.margin.as_ref().map(|margin| format!(", margin {factor}{margin}")).unwrap_or_default();
     format!("{head}{change}{interval}{margin}")
 }
 

@@ -2,27 +2,28 @@
 
 use maud::{Markup, html};
 
-use super::page::{Cell, facts, link, page, shown, table};
+use super::page::{Cell, facts, link, page, shown, table, table_of_filled};
 use super::plot;
 use super::run::{emulated_label, exit_words, outcome_class};
 use crate::analysis::compare::Verdict;
 use crate::analysis::picture::margin::against_margin;
 use crate::analysis::picture::sessions::{Given, sessions};
 use crate::analysis::verdict::Outcome;
-use crate::night::result::{
-    ComparisonResult, HealthResult, LimitResult, MeasureResult, NightFigure, StepResult,
-};
+use crate::night::result::{ComparisonResult, LimitResult, MeasureResult, NightFigure, StepResult, counted};
 use crate::night::{Night, NightRecord};
 use crate::report::REPORT;
+use crate::report::night::words::{
+    amount, amounts, back_online, factors, first_line, of_whole_night, steps_of, was_repeated,
+};
 
 /// The page of a night.
 #[must_use]
 pub fn night(record: &NightRecord, night: &Night) -> String {
     let body = html! {
         (verdict(night))
-        (act(night))
+        (act(record, night))
         h2 { "Health of the bench" }
-        (health(night.health.as_ref()))
+        (health(record, night))
         @for measure in &night.measures { (of_measure(measure, night.emulated)) }
         h2 { "Provenance" }
         (provenance(record, night))
@@ -34,7 +35,10 @@ fn verdict(night: &Night) -> Markup {
     html! {
         section class={ "verdict " (outcome_class(night.outcome)) } aria-label="verdict" {
             p { "Verdict: " (night.outcome) }
-            @if !night.reasons.is_empty() { ul { @for reason in &night.reasons { li { (shown(reason)) } } } }
+            @if night.outcome == Outcome::NotDone {
+                // In full below, with what to do.
+                @if let Some(reason) = night.reasons.first() { p { (shown(first_line(reason))) } }
+            } @else if !night.reasons.is_empty() { ul { @for reason in &night.reasons { li { (shown(reason)) } } } }
             p class="quiet" { "Exit status " (night.exit) ": " (exit_words(night.exit)) "." }
             @if night.emulated { (emulated_label()) }
         }
@@ -46,16 +50,22 @@ fn verdict(night: &Night) -> Markup {
     }
 }
 
-/// A bundle's own page.
+/// A bundle's own page; nothing where there is no bundle.
 fn of_bundle(bundle: &str, text: &str) -> Markup {
     match bundle {
-        "" => html! { (shown(text)) },
+        "" => html! {},
         bundle => link(&format!("{bundle}/{REPORT}"), text),
     }
 }
 
-/// What to act on, the gravest first: a sick bench before anything that it measured.
-fn act(night: &Night) -> Markup {
+/// A text that ends as a sentence does.
+fn full_stop(text: &str) -> String {
+    let text = shown(text.trim_end());
+    if text.ends_with(['.', '?', '!']) { text } else { format!("{text}.") }
+}
+
+/// What to act on, the gravest first: a sick bench before anything that it measured, then what kept the night from being done.
+fn act(record: &NightRecord, night: &Night) -> Markup {
     let sick = night.health.iter().filter(|health| !health.well);
     let measures = || night.measures.iter();
     let worse = measures().flat_map(|measure| {
@@ -67,15 +77,19 @@ fn act(night: &Night) -> Markup {
         exceeded.map(move |limit| limit_sentence(measure, limit))
     });
     let steps = measures().flat_map(|measure| {
-        let failed =
-            measure.steps.iter().filter(|step| matches!(step.outcome, Outcome::NotDone | Outcome::Failed));
+        let failed = measure.steps.iter().filter(|step| {
+            matches!(step.outcome, Outcome::NotDone | Outcome::Failed) && !was_repeated(measure, step)
+        });
         failed.map(|step| step_sentence(measure, step))
     });
     let sick = sick.map(|health| html! {
-        "The bench is sick: " (shown(&health.reasons.join("; "))) ". What it measured says nothing about the images. "
+        (full_stop(&format!("The bench is sick: {}", health.reasons.join("; "))))
+        " What it measured says nothing about the images. Once it is mended: " code { (shown(&back_online(record))) } " "
         (of_bundle(&health.bundle, "Look at the health check"))
     });
-    let all: Vec<Markup> = sick.chain(worse).chain(limits).chain(steps.take(STEPS)).collect();
+    // Its last word may be a command's.
+    let whole = of_whole_night(night).map(|reason| html! { (shown(reason)) });
+    let all: Vec<Markup> = sick.chain(whole).chain(worse).chain(limits).chain(steps.take(STEPS)).collect();
     html! {
         h2 { "What to act on" }
         @if all.is_empty() { p { "Nothing: no comparison says worse, no limit was exceeded, no step failed." } }
@@ -87,37 +101,68 @@ fn act(night: &Night) -> Markup {
 const STEPS: usize = 10;
 
 fn worse_sentence(measure: &MeasureResult, one: &ComparisonResult) -> Markup {
-    let known = |value: Option<crate::analysis::fixed::Fixed>| {
-        value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
+    let known = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
+    let factor = if one.is_factor() { "a factor of " } else { "" };
+    // How far apart, whichever way is worse.
+    let change = one.distance().map(|distance| distance.to_string());
+    let unit =
+        if one.is_factor() || one.unit == one.metric { String::new() } else { format!(" {}", one.unit) };
+    let margin = known(one.margin.map(|margin| margin.to_string()));
+    // The side names the build that it picks.
+    let of = |side: &str| match side.ends_with(&format!(":{}", one.variant)) {
+        true => side.to_owned(),
+        false => named(&[side, &one.variant]),
     };
-    let step = measure.steps.iter().rev().find(|step| step.step.image == one.new && !step.bundle.is_empty());
+    let (is, than) = if one.metric.ends_with('s') { ("are", "than those of") } else { ("is", "than of") };
+    let sentence = format!(
+        "{}: {} of {} {is} worse {than} {} by {factor}{}{unit}; the margin is {factor}{margin}. ",
+        measure.name,
+        one.metric,
+        of(&one.new),
+        one.base,
+        known(change)
+    );
     html! {
-        (shown(&measure.name)) ": " (shown(&one.metric)) " of " (shown(&one.new)) " " (shown(&one.variant)) " is worse than of "
-        (shown(&one.base)) " by " (known(one.change)) " " (shown(&one.unit)) "; the margin is " (known(one.margin)) ". "
-        @if let Some(step) = step { (of_bundle(&step.bundle, "Look at its last run")) }
+        (shown(&sentence))
+        @if let Some(step) = steps_of(measure, &one.new).last() { (of_bundle(&step.bundle, "Look at its last run")) }
     }
 }
 
 fn limit_sentence(measure: &MeasureResult, limit: &LimitResult) -> Markup {
-    html! { (shown(&measure.name)) ", " (shown(&limit.image)) ": " (shown(&limit.reason)) ". " (of_bundle(&limit.bundle, "Look at its worst run")) }
-}
-
-fn step_sentence(measure: &MeasureResult, step: &StepResult) -> Markup {
     html! {
-        (shown(&measure.name)) ", " (shown(&step.step.image)) ", round " (step.step.round) " " (step.outcome) ": "
-        (shown(&step.reasons.join("; "))) ". " (of_bundle(&step.bundle, "Look at the run"))
+        (full_stop(&format!("{}, {}: {}", measure.name, named(&[&limit.image, &limit.variant]), limit.reason))) " "
+        (of_bundle(&limit.bundle, "Look at its worst run"))
     }
 }
 
-fn health(health: Option<&HealthResult>) -> Markup {
-    let Some(health) = health else {
-        return html! { p { "Not checked: the plan has no [health]. A sick bench cannot be told from a slower image." } };
+fn step_sentence(measure: &MeasureResult, step: &StepResult) -> Markup {
+    let (name, image, round) = (&measure.name, &step.step.image, step.step.round);
+    html! {
+        (full_stop(&format!("{name}, {image}, round {round} {}: {}", step.outcome, step.reasons.join("; ")))) " "
+        (of_bundle(&step.bundle, "Look at the run"))
+    }
+}
+
+fn health(record: &NightRecord, night: &Night) -> Markup {
+    let Some(health) = &night.health else {
+        return match record.plan.health {
+            Some(_) => html! { p { "Not checked: the night ended before the golden image was measured." } },
+            None => {
+                html! { p { "Not checked: the plan has no [health]. A sick bench cannot be told from a slower image." } }
+            }
+        };
     };
     let (class, word) = if health.well { ("good", "well") } else { ("bad", "sick") };
+    let given: Vec<NightFigure> =
+        health.figures.iter().filter(|figure| figure.value.is_some()).cloned().collect();
     html! {
-        p { "The bench is " span class={ "word " (class) } { (word) } ", by its golden image. " (of_bundle(&health.bundle, "Its run")) "." }
-        @if !health.reasons.is_empty() { ul { @for reason in &health.reasons { li { (shown(reason)) } } } }
-        @if !health.figures.is_empty() { (figures("What the golden image gave", &health.figures)) }
+        p {
+            "The bench is " span class={ "word " (class) } { (word) } ", by its golden image. "
+            @if !health.bundle.is_empty() { (of_bundle(&health.bundle, "Its run")) ". " }
+            @if !health.well { "Why stands above, first of what to act on." }
+        }
+        @if !given.is_empty() { (figures("What the golden image gave", &given)) }
+        @else if !health.well { p { "The golden image gave no figure." } }
     }
 }
 
@@ -145,8 +190,8 @@ fn named(parts: &[&str]) -> String {
 fn of_measure(measure: &MeasureResult, emulated: bool) -> Markup {
     html! {
         h2 { (shown(&measure.name)) @if emulated { " " span class="label" { "emulated" } } }
-        p { (measure.measurement) ", " (measure.clock) " clock, " (measure.steps.len()) " steps. "
-            @if !measure.ended.is_empty() { "It ended: " (shown(&measure.ended)) "." } }
+        p { (measure.measurement) ", " (measure.clock) " clock, " (counted(measure.steps.len(), "step")) ". "
+            @if !measure.ended.is_empty() { (full_stop(&format!("It ended: {}", first_line(&measure.ended)))) } }
         h3 { "Comparisons" }
         @if measure.comparisons.is_empty() { p { "The plan compares nothing here." } } @else { (comparisons(measure)) }
         h3 { "Limits" }
@@ -178,10 +223,10 @@ fn comparisons(measure: &MeasureResult) -> Markup {
             drawn(one),
             Cell::number(one.base_value),
             Cell::number(one.new_value),
-            Cell::number(one.change),
-            Cell::number(one.interval.map(|(low, high)| format!("{low} to {high}"))),
-            Cell::number(one.margin),
-            Cell::number(one.resolvable),
+            Cell::number(amount(one, one.change)),
+            Cell::number(amounts(one)),
+            Cell::number(amount(one, one.margin)),
+            Cell::number(amount(one, one.resolvable)),
             Cell::text(&one.unit),
             Cell::number(Some(format!("{} + {}", one.sessions.0, one.sessions.1))),
             Cell::wide(&one.reason),
@@ -203,14 +248,15 @@ fn comparisons(measure: &MeasureResult) -> Markup {
         "why",
     ];
     html! {
-        (table(&format!("{}: comparisons", measure.name), &header, measure.comparisons.iter().map(row).collect()))
+        (table_of_filled(&format!("{}: comparisons", measure.name), &header, measure.comparisons.iter().map(row).collect()))
+        @if let Some(note) = factors(measure.comparisons.iter()) { p class="quiet" { (note) } }
         p class="good-one" { "A good one: the bar, which is the interval of the difference, lies wholly within the shaded margin around the line of no difference. Wholly outside is better or worse; across its end the sessions do not tell." }
     }
 }
 
 /// A tail is compared by a factor.
 fn drawn(one: &ComparisonResult) -> Cell {
-    let factor = one.metric.starts_with("tail");
+    let factor = one.is_factor();
     let picture =
         one.interval.zip(one.margin).and_then(|(interval, margin)| against_margin(interval, margin, factor));
     let says = match one.interval {
@@ -218,6 +264,17 @@ fn drawn(one: &ComparisonResult) -> Cell {
         None => String::new(),
     };
     Cell::markup(picture.map_or_else(|| html! {}, |picture| plot::night::against_margin(&picture, &says)))
+}
+
+/// What is said of a limit beyond its value and what is allowed, which have their own columns.
+fn says_more(limit: &LimitResult) -> &str {
+    let ends = ["within the limit", "above the limit of", "below the limit of"];
+    let last = limit.reason.rsplit(": ").next().unwrap_or_default();
+    let plain = limit.value.is_some()
+        && limit.reason.starts_with(&format!("{} ", limit.metric))
+        && limit.reason.matches(": ").count() == 1
+        && ends.iter().any(|end| last.starts_with(end));
+    if plain { "" } else { &limit.reason }
 }
 
 fn limits(measure: &MeasureResult) -> Markup {
@@ -231,8 +288,8 @@ fn limits(measure: &MeasureResult) -> Markup {
             Cell::number(limit.at_least),
             Cell::number(limit.at_most),
             Cell::text(&limit.unit),
-            Cell::wide(&limit.reason),
-            Cell::markup(of_bundle(&limit.bundle, if limit.bundle.is_empty() { "" } else { "worst run" })),
+            Cell::wide(says_more(limit)),
+            Cell::markup(of_bundle(&limit.bundle, "worst run")),
         ]
     };
     let header = [
@@ -247,7 +304,7 @@ fn limits(measure: &MeasureResult) -> Markup {
         "why",
         "look at",
     ];
-    table(&format!("{}: limits", measure.name), &header, measure.limits.iter().map(row).collect())
+    table_of_filled(&format!("{}: limits", measure.name), &header, measure.limits.iter().map(row).collect())
 }
 
 /// Figures that are drawn over the night, by which a measurement is compared.
@@ -298,10 +355,7 @@ fn steps(measure: &MeasureResult) -> Markup {
             word(outcome_class(step.outcome), &step.outcome.to_string()),
             Cell::text(&step.utc),
             Cell::wide(step.reasons.join("; ")),
-            Cell::markup(of_bundle(
-                &step.bundle,
-                &if step.bundle.is_empty() { String::new() } else { format!("run of step {at}") },
-            )),
+            Cell::markup(of_bundle(&step.bundle, &format!("run of step {at}"))),
         ]
     };
     let header = ["step", "image", ">round", "outcome", "ended", "why", "look at"];

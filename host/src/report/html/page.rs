@@ -66,6 +66,11 @@ impl Cell {
         Self::markup(html! { (shown(text.as_ref())) })
     }
 
+    /// Whether nothing is in it.
+    fn is_empty(&self) -> bool {
+        self.markup.0.is_empty()
+    }
+
     /// A long text, which gets room.
     #[must_use]
     pub fn wide(text: impl AsRef<str>) -> Self {
@@ -111,6 +116,19 @@ pub fn table(label: &str, header: &[&str], rows: Vec<Vec<Cell>>) -> Markup {
             }
         }
     }
+}
+
+/// The same without the columns in which no row has anything.
+#[must_use]
+pub fn table_of_filled(label: &str, header: &[&str], rows: Vec<Vec<Cell>>) -> Markup {
+    let filled = |index: &usize| rows.iter().any(|row| row.get(*index).is_some_and(|cell| !cell.is_empty()));
+    let kept: Vec<usize> = (0..header.len()).filter(filled).collect();
+    let header: Vec<&str> = kept.iter().map(|index| header[*index]).collect();
+    let keep = |row: Vec<Cell>| {
+        let cells = row.into_iter().enumerate().filter(|(index, _)| kept.contains(index));
+        cells.map(|(_, cell)| cell).collect()
+    };
+    table(label, &header, rows.into_iter().map(keep).collect())
 }
 
 /// Columns that paper has room for. Rows of more become a paragraph there, in which every cell has its column's name.

@@ -106,7 +106,7 @@ fn lines(text: &str) -> XmlString {
 }
 
 /// A command for a shell, each part so that it stays one.
-fn command<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+pub(in crate::report) fn command<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:".contains(letter);
     let quoted = |part: &str| match !part.is_empty() && part.chars().all(plain) {
         true => part.to_owned(),

@@ -6,12 +6,15 @@ use std::time::Duration;
 use super::{Case, Finding, Suite, command, report};
 use crate::analysis::compare::Verdict;
 use crate::analysis::verdict::Outcome;
+use crate::night::judge::comparisons::share;
 use crate::night::result::{
     ComparisonResult, HealthResult, LimitResult, MeasureResult, NightFigure, StepResult,
 };
 use crate::night::sums::{SessionMean, seconds_between, session_means, step_seconds, total};
 use crate::night::{Night, NightRecord};
-use crate::report::night::words::{comparison, figure_line, joined, limit_name, was_repeated};
+use crate::report::night::words::{
+    back_online, comparison, figure_line, joined, limit_name, steps_of, was_repeated,
+};
 
 /// The file.
 #[must_use]
@@ -24,7 +27,7 @@ pub fn night(record: &NightRecord, night: &Night) -> String {
 
 fn itself(record: &NightRecord, night: &Night) -> Suite {
     let mut cases = vec![done(night)];
-    cases.extend(night.health.as_ref().map(|one| health(night, one)));
+    cases.extend(night.health.as_ref().map(|one| health(record, night, one)));
     if night.health.is_none() && record.plan.health.is_some() {
         cases.push(Case::new("health", Finding::Skipped("the golden image was not measured".to_owned())));
     }
@@ -64,14 +67,14 @@ fn done(night: &Night) -> Case {
     Case::new("night done", finding)
 }
 
-fn health(night: &Night, health: &HealthResult) -> Case {
+fn health(record: &NightRecord, night: &Night, health: &HealthResult) -> Case {
     let figures: Vec<String> = health.figures.iter().map(|one| figure_line(one, night.emulated)).collect();
     let text = [health.reasons.join("\n"), figures.join("\n"), look(&health.bundle)].join("\n");
     let finding = match health.well {
         true => Finding::Passed(text),
         false => {
             let message = format!("the bench is sick: {}", health.reasons.join("; "));
-            let back = "after repair: ppsrig check BENCH --back-online";
+            let back = format!("after repair: {}", back_online(record));
             Finding::Error("sick-bench", message, format!("{text}\n{back}"))
         }
     };
@@ -183,28 +186,37 @@ impl Of<'_> {
         Case::new(name, finding)
     }
 
-    /// The bundles of both sides, and the command that compares them again.
+    /// The bundles of both sides, and the command that compares them again: the same builds, at the same level, by the same margin.
     fn look_at_both(&self, one: &ComparisonResult) -> String {
-        let of = |side: &str| -> Vec<&str> {
-            let steps = self.measure.steps.iter().filter(|step| {
-                let image = step.step.image.as_str();
-                let rest = side.strip_prefix(image);
-                step.outcome != Outcome::NotDone
-                    && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-            });
-            steps.map(|step| step.bundle.as_str()).filter(|bundle| !bundle.is_empty()).collect()
+        let (base, new) = (inputs(self.measure, &one.base), inputs(self.measure, &one.new));
+        let last = |side: &str| {
+            let step = steps_of(self.measure, side).last();
+            step.map_or_else(|| side.to_owned(), |step| step.bundle.clone())
         };
-        let (base, new) = (of(&one.base), of(&one.new));
-        let last = |bundles: &[&str], side: &str| {
-            bundles.last().map_or_else(|| side.to_owned(), |&last| last.to_owned())
-        };
-        let look = format!("where to look: {} and {}", last(&base, &one.base), last(&new, &one.new));
-        if base.is_empty() || new.is_empty() || base == new {
+        let look = format!("where to look: {} and {}", last(&one.base), last(&one.new));
+        let plan = self.record.plan.measures.iter().find(|plan| plan.name == self.measure.name);
+        let Some(plan) = plan.filter(|_| !base.is_empty() && !new.is_empty() && base != new) else {
             return look;
-        }
-        let parts = ["ppsrig", "compare"].into_iter().chain(base).chain(["--with"]).chain(new);
-        format!("{look}\nagain, in the night's folder: {}", command(parts))
+        };
+        let mut options = vec!["--alpha".to_owned(), share(self.record.plan.alpha, plan).to_string()];
+        options
+            .extend(plan.margin.into_iter().flat_map(|margin| ["--margin".to_owned(), margin.to_string()]));
+        let with = ["--with".to_owned()];
+        let parts = base.iter().chain(&with).chain(&new).chain(&options).map(String::as_str);
+        format!(
+            "{look}\nagain, in the night's folder: {}",
+            command(["ppsrig", "compare"].into_iter().chain(parts))
+        )
     }
+}
+
+/// What `ppsrig compare` takes for one side: its bundles, with the build that it picks.
+fn inputs(measure: &MeasureResult, side: &str) -> Vec<String> {
+    let input = |step: &StepResult| {
+        let build = side.strip_prefix(step.step.image.as_str()).unwrap_or_default();
+        format!("{}{build}", step.bundle)
+    };
+    steps_of(measure, side).map(input).collect()
 }
 
 fn is_of_ledger(figure: &NightFigure) -> bool {

@@ -8,7 +8,7 @@ use crate::night::result::{ComparisonResult, LimitResult, MeasureResult, NightFi
 use crate::report::csv_files::table;
 use crate::report::night::words::was_repeated;
 
-const COLUMNS: [&str; 27] = [
+const COLUMNS: [&str; 28] = [
     "what",
     "measure",
     "measurement",
@@ -30,6 +30,7 @@ const COLUMNS: [&str; 27] = [
     "u_systematic",
     "base_value",
     "change",
+    "change_unit",
     "margin",
     "resolvable",
     "at_least",
@@ -98,6 +99,7 @@ fn comparison_row(row: Row, one: &ComparisonResult) -> Row {
     let row = set(row, &[("metric", &one.metric), ("unit", &one.unit), ("n", &sessions)]);
     let row = with_interval(row, one.new_value, one.interval);
     let row = set(row, &[("base_value", &text(one.base_value)), ("change", &text(one.change))]);
+    let row = set(row, &[("change_unit", &one.change_unit)]);
     let row = set(row, &[("margin", &text(one.margin)), ("resolvable", &text(one.resolvable))]);
     set(row, &[("verdict", one.verdict.name()), ("reason", &told(&one.reason))])
 }

@@ -2,6 +2,8 @@
 
 mod csv;
 mod json;
+#[cfg(test)]
+pub(super) mod testing;
 pub(super) mod words;
 
 pub(crate) use self::json::summary as summary_json;
@@ -20,3 +22,6 @@ pub fn files<'a>(record: &'a NightRecord, night: &'a Night) -> Vec<Output<'a>> {
         Output::text(outputs::SUMMARY_JSON, || json::summary(record, night)),
     ]
 }
+
+#[cfg(test)]
+mod tests;
