@@ -152,7 +152,7 @@ fn one(key: Key, figures: &[&FigureOfRun], nights: &[NightRow], runs: &[Run]) ->
     Series { key, margin, judged, points, changes }
 }
 
-fn folder<'a>(figure: &'a FigureOfRun) -> &'a str {
+fn folder(figure: &FigureOfRun) -> &str {
     if figure.night.is_empty() { &figure.run } else { &figure.night }
 }
 

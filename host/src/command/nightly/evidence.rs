@@ -65,7 +65,7 @@ fn outage(analysis: &Analysis) -> Option<String> {
         .then(|| format!("the reference could not be trusted all the time: {}", counts.join(", ")))
 }
 
-/// Reads everything that a night's result follows from. A bundle that cannot be read is none.
+/// Reads everything that a night's result follows from. A bundle that cannot be read is none, and is named with its reason.
 pub(super) fn evidence(dir: &Path, plan: &NightPlan, journal: &Journal) -> anyhow::Result<Evidence> {
     let mut evidence = Evidence { baselines: baselines(dir, plan)?, ..Evidence::default() };
     for entry in &journal.entries {
@@ -79,7 +79,11 @@ pub(super) fn evidence(dir: &Path, plan: &NightPlan, journal: &Journal) -> anyho
             }
             // A check that failed may have left no more than a beginning.
             Err(_) if matches!(entry, Entry::Health { .. }) => {}
-            Err(error) => return Err(error),
+            Err(error) => {
+                // The same wherever the night's folder lies.
+                let why = format!("{error:#}").replace(&format!("{}/", dir.display()), "");
+                evidence.damaged.insert(bundle.clone(), why);
+            }
         }
     }
     Ok(evidence)
@@ -222,5 +226,23 @@ mod tests {
         plan.measures[0].compare[0].base = Arm::Baseline(folder.path().join("baselines"));
         let none = original_baselines(&plan).expect_err("there are folders of bundles, no bundles");
         assert!(none.to_string().contains("no run bundle in it"), "{none}");
+    }
+
+    #[test]
+    fn a_bundle_without_its_record_is_named_with_its_reason() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let bundle = folder.path().join("runs/1");
+        std::fs::create_dir_all(&bundle).expect("it fits");
+        copy(&capture("virtual-path-counted"), &bundle).expect("it fits");
+        let step = crate::night::Step { measure: "path".to_owned(), image: "image".to_owned(), round: 1 };
+        let done = Entry::Done { utc: String::new(), step, bundle: "runs/1".to_owned() };
+        let journal = Journal { entries: vec![done], ..Journal::default() };
+        let read =
+            || evidence(folder.path(), &crate::night::testing::plan(), &journal).expect("it can be judged");
+        assert!(read().bundles.contains_key("runs/1") && read().damaged.is_empty());
+        std::fs::remove_file(bundle.join("run.toml")).expect("it is there");
+        let why = read().damaged.get("runs/1").cloned();
+        assert_eq!(why.as_deref(), Some("runs/1 has no run.toml, so it is no finished run"));
+        assert!(read().bundles.is_empty());
     }
 }
