@@ -1,6 +1,7 @@
 //! Reads a night's bundles, and copies what its baselines were recorded from into its folder, so that a night can be
 //! computed again whatever becomes of them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,9 @@ use crate::night::journal::Journal;
 use crate::night::judge::{Evidence, Measured};
 use crate::night::plan::{Arm, Compare};
 use crate::night::{Entry, NightFigure, NightPlan, names};
+
+/// What was measured before a night, by the path that its plan names.
+pub(super) type Baselines = BTreeMap<PathBuf, Vec<Measured>>;
 
 /// Classes in which the reference is to blame.
 const NOT_TRUSTED: [Class; 3] = [Class::Unlocked, Class::Settling, Class::Holdover];
@@ -104,10 +108,7 @@ fn baseline_paths(plan: &NightPlan) -> Vec<&PathBuf> {
     paths
 }
 
-fn baselines(
-    dir: &Path,
-    plan: &NightPlan,
-) -> anyhow::Result<std::collections::BTreeMap<PathBuf, Vec<Measured>>> {
+fn baselines(dir: &Path, plan: &NightPlan) -> anyhow::Result<Baselines> {
     let read = |(index, path): (usize, &PathBuf)| {
         let copied = dir.join(names::BASELINES).join((index + 1).to_string());
         let all = bundles_in(&copied).iter().map(|bundle| measured(bundle)).collect::<anyhow::Result<_>>()?;
@@ -117,10 +118,8 @@ fn baselines(
 }
 
 /// Baselines where they lie, before a night has copies of them.
-pub(super) fn original_baselines(
-    plan: &NightPlan,
-) -> anyhow::Result<std::collections::BTreeMap<PathBuf, Vec<Measured>>> {
-    let mut baselines = std::collections::BTreeMap::new();
+pub(super) fn original_baselines(plan: &NightPlan) -> anyhow::Result<Baselines> {
+    let mut baselines = Baselines::new();
     for path in baseline_paths(plan) {
         let found = bundles_in(path);
         ensure!(
