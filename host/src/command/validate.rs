@@ -10,8 +10,9 @@ use crate::plan_file;
 
 /// Checks a bench file, or a plan for nights
 ///
-/// Nothing is opened but the file, and of a plan its bench file: `ppsrig check` looks whether the instruments are there. A
-/// plan that is valid can be run: its measures are asked of the same functions that `ppsrig run` asks.
+/// Nothing is opened but the file, and of a plan its bench file, its baselines and those of its images that are built: `ppsrig
+/// check` looks whether the instruments are there. A plan that is valid can be run: its measures are asked of the same functions
+/// that `ppsrig run` asks, its images and baselines are read as `ppsrig nightly` reads them.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,7 +30,8 @@ pub struct Args {
 /// Every problem of the file, one a line.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(file) = args.bench.bench.as_deref().filter(|file| is_plan(file)) {
-        let (plan, _bench) = nightly::plan::read(file)?;
+        let (plan, bench) = nightly::plan::read(file)?;
+        nightly::plan::readable(&plan, &bench, nightly::plan::Missing::Allowed)?;
         let expected = expected(&plan, &Taken::new());
         let description = nightly::told::description(&plan, &expected);
         super::say(&format!("{}: good\n{description}", file.display()))?;

@@ -222,7 +222,7 @@ pub struct Limit {
     /// The image; empty: every one.
     #[serde(default)]
     pub image: String,
-    /// The mean of the sessions may be this at most.
+    /// The mean of the sessions may be this at most; of some metrics each session's value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub at_most: Option<f64>,
     /// And this at least.

@@ -71,7 +71,7 @@ pub struct MeasureResult {
     pub comparisons: Vec<ComparisonResult>,
     /// Its limits.
     pub limits: Vec<LimitResult>,
-    /// Why it went on no further.
+    /// Why it went on no further; empty where the night was cut before.
     pub ended: String,
 }
 
@@ -188,9 +188,10 @@ pub struct LimitResult {
     pub at_most: Option<f64>,
     /// The limits.
     pub at_least: Option<f64>,
-    /// The mean over the sessions.
+    /// The mean over the sessions; of `max`, `bias_bound` and counts of what must not happen the largest session's, of `min`
+    /// the smallest's.
     pub value: Option<Fixed>,
-    /// Its interval.
+    /// The mean's interval.
     pub interval: Option<(Fixed, Fixed)>,
     /// Passed, failed, or no verdict.
     pub outcome: Outcome,

@@ -18,9 +18,11 @@ use crate::analysis::compare::{Side, Source};
 use crate::analysis::verdict::Outcome;
 use crate::analysis::{Analysis, analyse, seconds};
 use crate::bundle::{self, Contents, Instrument};
+use crate::command::nightly::is_night;
 use crate::command::samples::read_samples;
 use crate::formats::{figure_table, run_csv, spool};
 use crate::names::{CtimeVariant, PathVariant};
+use crate::night::names::RUNS;
 use crate::plan::RunRecord;
 use crate::units::Hertz;
 
@@ -108,6 +110,12 @@ fn selector(input: &Path) -> anyhow::Result<(PathBuf, Option<String>)> {
 
 fn read(path: &Path, index: usize, how: How) -> anyhow::Result<(Source, Vec<Group>)> {
     if path.is_dir() {
+        ensure!(
+            !is_night(path),
+            "{} is a night, which holds runs of several images; give those to compare, bundles in {}",
+            path.display(),
+            path.join(RUNS).display()
+        );
         return read_bundle(path, index);
     }
     if is_stream(path) {

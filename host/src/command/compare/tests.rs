@@ -593,3 +593,13 @@ fn levels_and_margins_that_mean_nothing_are_refused() {
     assert!(parse("--alpha", "0.05") && parse("--margin", "0"));
     assert!(Line::try_parse_from(["compare"]).is_err());
 }
+
+#[test]
+fn a_night_is_refused_with_the_folder_of_its_runs() {
+    let bench = Bench::new();
+    let night = bench.results.path().join("night");
+    fs::create_dir_all(night.join("runs")).unwrap();
+    fs::write(night.join("night.toml"), "").unwrap();
+    let why = refused(&[&night.display().to_string()]);
+    assert!(why.contains("night is a night") && why.ends_with("night/runs"), "{why}");
+}

@@ -1,6 +1,7 @@
 //! Reads a night's bundles, and copies what its baselines were recorded from into its folder, so that a night can be
 //! computed again whatever becomes of them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,9 @@ use crate::night::journal::Journal;
 use crate::night::judge::{Evidence, Measured};
 use crate::night::plan::{Arm, Compare};
 use crate::night::{Entry, NightFigure, NightPlan, names};
+
+/// What was measured before a night, by the path that its plan names.
+pub(super) type Baselines = BTreeMap<PathBuf, Vec<Measured>>;
 
 /// Reads one run bundle.
 pub(super) fn measured(dir: &Path) -> anyhow::Result<Measured> {
@@ -50,7 +54,7 @@ fn figure(figure: &Figure) -> NightFigure {
     }
 }
 
-/// Reads everything that a night's result follows from. A bundle that cannot be read is none.
+/// Reads everything that a night's result follows from. A bundle that cannot be read is none, and is named with its reason.
 pub(super) fn evidence(dir: &Path, plan: &NightPlan, journal: &Journal) -> anyhow::Result<Evidence> {
     let mut evidence = Evidence { baselines: baselines(dir, plan)?, ..Evidence::default() };
     for entry in &journal.entries {
@@ -64,7 +68,11 @@ pub(super) fn evidence(dir: &Path, plan: &NightPlan, journal: &Journal) -> anyho
             }
             // A check that failed may have left no more than a beginning.
             Err(_) if matches!(entry, Entry::Health { .. }) => {}
-            Err(error) => return Err(error),
+            Err(error) => {
+                // The same wherever the night's folder lies.
+                let why = format!("{error:#}").replace(&format!("{}/", dir.display()), "");
+                evidence.damaged.insert(bundle.clone(), why);
+            }
         }
     }
     Ok(evidence)
@@ -85,10 +93,7 @@ fn baseline_paths(plan: &NightPlan) -> Vec<&PathBuf> {
     paths
 }
 
-fn baselines(
-    dir: &Path,
-    plan: &NightPlan,
-) -> anyhow::Result<std::collections::BTreeMap<PathBuf, Vec<Measured>>> {
+fn baselines(dir: &Path, plan: &NightPlan) -> anyhow::Result<Baselines> {
     let read = |(index, path): (usize, &PathBuf)| {
         let copied = dir.join(names::BASELINES).join((index + 1).to_string());
         let all = bundles_in(&copied).iter().map(|bundle| measured(bundle)).collect::<anyhow::Result<_>>()?;
@@ -98,10 +103,8 @@ fn baselines(
 }
 
 /// Baselines where they lie, before a night has copies of them.
-pub(super) fn original_baselines(
-    plan: &NightPlan,
-) -> anyhow::Result<std::collections::BTreeMap<PathBuf, Vec<Measured>>> {
-    let mut baselines = std::collections::BTreeMap::new();
+pub(super) fn original_baselines(plan: &NightPlan) -> anyhow::Result<Baselines> {
+    let mut baselines = Baselines::new();
     for path in baseline_paths(plan) {
         let found = bundles_in(path);
         ensure!(
@@ -207,5 +210,23 @@ mod tests {
         plan.measures[0].compare[0].base = Arm::Baseline(folder.path().join("baselines"));
         let none = original_baselines(&plan).expect_err("there are folders of bundles, no bundles");
         assert!(none.to_string().contains("no run bundle in it"), "{none}");
+    }
+
+    #[test]
+    fn a_bundle_without_its_record_is_named_with_its_reason() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let bundle = folder.path().join("runs/1");
+        std::fs::create_dir_all(&bundle).expect("it fits");
+        copy(&capture("virtual-path-counted"), &bundle).expect("it fits");
+        let step = crate::night::Step { measure: "path".to_owned(), image: "image".to_owned(), round: 1 };
+        let done = Entry::Done { utc: String::new(), step, bundle: "runs/1".to_owned() };
+        let journal = Journal { entries: vec![done], ..Journal::default() };
+        let read =
+            || evidence(folder.path(), &crate::night::testing::plan(), &journal).expect("it can be judged");
+        assert!(read().bundles.contains_key("runs/1") && read().damaged.is_empty());
+        std::fs::remove_file(bundle.join("run.toml")).expect("it is there");
+        let why = read().damaged.get("runs/1").cloned();
+        assert_eq!(why.as_deref(), Some("runs/1 has no run.toml, so it is no finished run"));
+        assert!(read().bundles.is_empty());
     }
 }

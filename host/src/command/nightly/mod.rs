@@ -22,8 +22,10 @@ use clap::ValueHint;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use self::evidence::Baselines;
 use self::folder::NightFolder;
 use self::outlook::Earlier;
+use self::plan::Missing;
 use self::runner::{End, Runner};
 use super::bench::{self, Bench};
 use super::run::{self, Progress};
@@ -50,6 +52,9 @@ pub(super) use self::folder::is_night;
 /// A bench whose golden image fails is taken offline, and refused from then on, until a person brings it back with `ppsrig
 /// check BENCH --back-online`. Ctrl-C, a killed process or a power cut leave a night that --resume goes on with: no finished
 /// run is repeated, and one that was cut is repeated from the same seed. Each run boots the board, so no clock goes over the gap.
+///
+/// The plan says everything: of the environment PPSRIG_OUT and PPSRIG_WAIT are obeyed, and of what `ppsrig run` takes from there
+/// (PPSRIG_SCENARIO, PPSRIG_IMAGE, PPSRIG_CLOCK and so on) nothing; a line at the start names what is set and not obeyed.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -100,31 +105,30 @@ impl Args {
 /// What kept it from beginning, or from being kept. What it came to is printed, also where that is that it was not done.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (plan, mut bench) = plan::read(&args.plan)?;
-    let exact = plan.measures.iter().any(|measure| measure.clock == Clock::Exact);
-    for image in &plan.images {
-        bench.check_image(image.file.as_deref(), exact)?;
+    if let Some(told) = ignored(&|name| std::env::var_os(name).is_some()) {
+        tell(&told);
     }
+    let baselines = plan::readable(&plan, &bench, Missing::Refused)?;
     let file = args.plan.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let nights = folder::nights_of(&args.out, &plan.name, &file);
     let last = nights.iter().find(|(.., journal)| journal.is_finished());
     let taken = last.map(|(.., journal)| outlook::taken(journal)).unwrap_or_default();
-    announce(args, &plan, last, &taken)?;
+    announce(args, &plan, last, &taken, &baselines)?;
     let watch = Watch::new();
     watch.catch_signals().context("cannot catch signals")?;
     let plan_sha256 = hex(&Sha256::digest(plan_file::read_text(&args.plan)?));
     let images = runner::hashes(&plan, &bench)?;
-    let begun = Begun { file, plan_sha256, images, plan: &plan, bench: &bench };
+    let begun = Begun { file: file.clone(), plan_sha256, images, plan: &plan, bench: &bench };
     let cut = match args.resume {
         true => begun.unfinished(&nights, &args.out).map(Some).or_else(|error| args.none_if_new(error))?,
         false => None,
     };
-    if let (None, Some((dir, .., journal))) = (&cut, nights.first())
-        && !journal.is_finished()
-    {
-        tell(&format!("{} was cut; this is a new night, --resume would go on with that one", dir.display()));
-    }
     let record = begun.record()?;
     let taken_bench = bench.take("nightly", args.wait.duration(), &watch)?;
+    if cut.is_none() {
+        // Asked only now that the bench is ours: before, it may have been going on.
+        tell_cut(&folder::nights_of(&args.out, &plan.name, &file));
+    }
     let offline = bench.offline()?.map(|offline| {
         format!(
             "the bench is {offline}; once it is mended: ppsrig check {} --back-online",
@@ -157,11 +161,42 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     end_of(&dir, end, args.json)
 }
 
+/// Options of `ppsrig run` that an environment sets, and that a plan has keys for.
+const OF_RUN: [&str; 7] = [
+    "PPSRIG_BENCH",
+    "PPSRIG_CLOCK",
+    "PPSRIG_COUNTER_HZ",
+    "PPSRIG_IMAGE",
+    "PPSRIG_SCENARIO",
+    "PPSRIG_SEED",
+    "PPSRIG_WIDTH_MS",
+];
+
+/// Says which variables of the environment are not obeyed, since a night is what its plan says.
+fn ignored(is_set: &dyn Fn(&str) -> bool) -> Option<String> {
+    let set: Vec<&str> = OF_RUN.into_iter().filter(|name| is_set(name)).collect();
+    (!set.is_empty()).then(|| format!("not obeyed, since the plan says everything: {}", set.join(", ")))
+}
+
+/// Says that the newest night was cut, if it was.
+fn tell_cut(nights: &[Earlier]) {
+    if let Some((dir, .., journal)) = nights.first()
+        && !journal.is_finished()
+    {
+        tell(&format!("{} was cut; this is a new night, --resume would go on with that one", dir.display()));
+    }
+}
+
 /// Says what the plan means, how long it takes and what it can resolve.
-fn announce(args: &Args, plan: &NightPlan, last: Option<&Earlier>, taken: &Taken) -> anyhow::Result<()> {
+fn announce(
+    args: &Args,
+    plan: &NightPlan,
+    last: Option<&Earlier>,
+    taken: &Taken,
+    baselines: &Baselines,
+) -> anyhow::Result<()> {
     tell(&format!("{}:\n{}", args.plan.display(), told::description(plan, &expected(plan, taken))));
-    let baselines = evidence::original_baselines(plan)?;
-    let resolvable = outlook::resolvable_lines(plan, &baselines, last);
+    let resolvable = outlook::resolvable_lines(plan, baselines, last);
     if !resolvable.is_empty() {
         tell(&format!("smallest difference that is found nine times in ten:\n  {}", resolvable.join("\n  ")));
     }
@@ -271,5 +306,18 @@ impl Begun<'_> {
             ));
         }
         Ok(std::path::absolute(dir).unwrap_or_else(|_| dir.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_environment_sets_and_a_plan_does_not_obey_is_named() {
+        let of = |names: &'static [&str]| ignored(&|name| names.contains(&name));
+        assert_eq!(of(&["PPSRIG_OUT", "PPSRIG_WAIT"]), None);
+        let told = "not obeyed, since the plan says everything: PPSRIG_CLOCK, PPSRIG_SCENARIO";
+        assert_eq!(of(&["PPSRIG_SCENARIO", "PPSRIG_CLOCK", "PPSRIG_OUT"]).as_deref(), Some(told));
     }
 }

@@ -3,9 +3,14 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, ensure};
+
+use super::evidence::{self, Baselines};
+use super::runner::GOLDEN;
 use crate::bench_file::Problem;
 use crate::command::bench::{self, Bench};
 use crate::command::run;
+use crate::names::Clock;
 use crate::night::NightPlan;
 use crate::night::plan::Measure;
 use crate::plan::Plan;
@@ -33,6 +38,45 @@ pub(in crate::command) fn read(file: &Path) -> anyhow::Result<(NightPlan, Bench)
         None => read_bench(&plan.bench)?,
     };
     Ok((plan, bench))
+}
+
+/// What becomes of an image that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::command) enum Missing {
+    /// It may yet be built.
+    Allowed,
+    /// The night begins now.
+    Refused,
+}
+
+/// Reads what a plan names, so that a night is not begun that could not be done: its images, and its baselines.
+///
+/// # Errors
+/// The first that is not what it has to be.
+pub(in crate::command) fn readable(
+    plan: &NightPlan,
+    bench: &Bench,
+    missing: Missing,
+) -> anyhow::Result<Baselines> {
+    let exact = plan.measures.iter().any(|measure| measure.clock == Clock::Exact);
+    let images = plan.images.iter().map(|one| (one.name.as_str(), one.file.as_deref(), exact));
+    let golden = plan
+        .health
+        .iter()
+        .map(|health| (GOLDEN, health.image.as_deref(), health.measure.clock == Clock::Exact));
+    for (name, file, exact) in images.chain(golden) {
+        let path = file.unwrap_or(&bench.declared.board.image);
+        if !path.starts_with("@run") && !path.exists() {
+            ensure!(
+                missing == Missing::Allowed,
+                "image {name} of the plan: {} does not exist; build it, or name another in the plan",
+                path.display()
+            );
+            continue;
+        }
+        bench.check_image(file, exact).with_context(|| format!("image {name} of the plan"))?;
+    }
+    evidence::original_baselines(plan)
 }
 
 fn read_bench(path: &Path) -> anyhow::Result<Bench> {
@@ -78,6 +122,33 @@ mod tests {
             }
         }
         assert_eq!(found, 2);
+    }
+
+    #[test]
+    fn an_image_that_is_none_and_a_baseline_without_bundles_are_refused_by_name() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("kept")).expect("it fits");
+        let bench = shipped("../benches/scpi-ublox.toml");
+        let plan = |images: &str, measure: &str| {
+            let text = format!(
+                "bench = \"{}\"\n[images]\n{images}\n[[measure]]\nmeasurement = \"path\"\n{measure}\n",
+                bench.display()
+            );
+            std::fs::write(path("plan.toml"), text).expect("it fits");
+            let (plan, bench) = read(&path("plan.toml")).unwrap_or_else(|error| panic!("{error:#}"));
+            move |missing| readable(&plan, &bench, missing).map(drop).map_err(|error| format!("{error:#}"))
+        };
+        let gone = plan("fast = \"gone.elf\"", "");
+        assert_eq!(gone(Missing::Allowed), Ok(()));
+        let told = gone(Missing::Refused).expect_err("the image is not there");
+        assert!(told.starts_with("image fast of the plan: ") && told.contains("gone.elf does not exist"));
+        assert!(!told.contains("--image"), "{told}");
+        std::fs::write(path("text.elf"), "no image").expect("it fits");
+        let told = plan("fast = \"text.elf\"", "")(Missing::Allowed).expect_err("it is text");
+        assert!(told.starts_with("image fast of the plan: ") && told.contains("not a 64-bit ELF"), "{told}");
+        let told = plan("fast = \"gone.elf\"", "baseline = \"kept\"")(Missing::Allowed);
+        assert!(told.expect_err("nothing is in it").contains("kept: no run bundle in it"));
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! A night's limits: the mean over the sessions against what the plan allows, for each image and build.
+//! A night's limits: the mean over the sessions against what the plan allows, for each image and build; of what is itself the
+//! largest or the smallest of a session, or must not happen at all, the session that is furthest out.
 //!
-//! A limit is no test: it is kept or exceeded by the mean as it was measured. Its interval (Student's t, 95 %, over the sessions)
-//! says whether more sessions could change that, and is shown.
+//! A limit is no test: it is kept or exceeded by the value as it was measured. The mean's interval (Student's t, 95 %, over the
+//! sessions) says whether more sessions could change that, and is shown.
 
 use std::collections::BTreeSet;
 
@@ -42,8 +43,8 @@ impl Asked<'_> {
             self.done.iter().flat_map(|one| self.figures(one)).map(build).collect();
         if builds.is_empty() {
             let why = match self.done.first() {
-                None => "no run of it was done".to_owned(),
-                Some(one) => format!("{} has no such figure", one.bundle),
+                None => format!("{}: no run of it was done", self.limit.metric),
+                Some(one) => format!("{}: {} has no such figure", self.limit.metric, one.bundle),
             };
             return vec![LimitResult { reason: why, ..self.empty(self.limit.variant.clone()) }];
         }
@@ -88,7 +89,8 @@ impl Asked<'_> {
         }
         let mut result = self.empty(variant);
         let Some((_, figure, first)) = found.first() else {
-            result.reason = format!("{} has none", unknown.unwrap_or_default());
+            let metric = &self.limit.metric;
+            result.reason = format!("{metric}: no value in {}", unknown.unwrap_or_default());
             return result;
         };
         let values: Vec<f64> = found.iter().map(|(_, _, value)| value.to_f64()).collect();
@@ -96,13 +98,26 @@ impl Asked<'_> {
         let places = if same { first.places } else { first.places.max(3) };
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let fixed = |value: f64| Fixed::rounded(value, places);
-        let interval =
-            Some(&values).filter(|values| values.len() >= SESSIONS).and_then(|all| student(all, mean));
+        let all_alike = if same { Some(*first) } else { fixed(mean) };
+        let session = |wanted: f64| found.iter().map(|(.., one)| *one).find(|one| one.to_f64() == wanted);
+        let judged = Judged {
+            most: match at_most_is_of_the_largest(&self.limit.metric) {
+                true => session(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+                false => all_alike,
+            },
+            least: match at_least_is_of_the_smallest(&self.limit.metric) {
+                true => session(values.iter().copied().fold(f64::INFINITY, f64::min)),
+                false => all_alike,
+            },
+        };
         result.unit.clone_from(&figure.unit);
-        result.value = if same { Some(*first) } else { fixed(mean) };
-        result.interval = interval.and_then(|(low, high)| Some((fixed(low)?, fixed(high)?)));
+        if !is_of_one_session(&self.limit.metric, self.limit.at_most, self.limit.at_least) {
+            let interval =
+                Some(&values).filter(|values| values.len() >= SESSIONS).and_then(|all| student(all, mean));
+            result.interval = interval.and_then(|(low, high)| Some((fixed(low)?, fixed(high)?)));
+        }
         result.bundle = self.worst(&found).to_owned();
-        (result.outcome, result.reason) = self.outcome(result.value, figure);
+        (result.value, result.outcome, result.reason) = self.outcome(&judged, figure);
         result
     }
 
@@ -118,31 +133,36 @@ impl Asked<'_> {
         worst.map_or("", |(bundle, ..)| bundle)
     }
 
-    fn outcome(&self, value: Option<Fixed>, figure: &NightFigure) -> (Outcome, String) {
-        let Some(value) = value else { return (Outcome::Invalid, "its mean is not known".to_owned()) };
+    /// The value that decides, what it comes to, and why.
+    fn outcome(&self, judged: &Judged, figure: &NightFigure) -> (Option<Fixed>, Outcome, String) {
+        let metric = &self.limit.metric;
+        let (Some(most), Some(least)) = (judged.most, judged.least) else {
+            return (None, Outcome::Invalid, format!("{metric}: its mean is not known"));
+        };
+        let above = self.limit.at_most.filter(|limit| most.to_f64() > *limit);
+        let below = self.limit.at_least.filter(|limit| least.to_f64() < *limit);
+        let of_most = above.is_some() || below.is_none() && self.limit.at_most.is_some();
+        let (value, extreme) = match of_most {
+            true => (most, at_most_is_of_the_largest(metric).then_some("largest")),
+            false => (least, at_least_is_of_the_smallest(metric).then_some("smallest")),
+        };
         if let Some(why) = self.doubt() {
-            return (Outcome::Invalid, why);
+            return (Some(value), Outcome::Invalid, format!("{metric}: {why}"));
         }
-        let (metric, unit) = (&self.limit.metric, &figure.unit);
-        let number = value.to_f64();
-        let sessions = match self.done.len() {
-            1 => "1 session".to_owned(),
-            sessions => format!("{sessions} sessions"),
+        let sessions = match (self.done.len(), extreme) {
+            (1, _) => " in 1 session".to_owned(),
+            (sessions, None) => format!(" in {sessions} sessions"),
+            (sessions, Some(extreme)) => format!(", the {extreme} of {sessions} sessions"),
         };
-        let unit = if unit == metric { String::new() } else { format!(" {unit}") };
-        let told = format!("{metric} {value}{unit} in {sessions}");
-        let above = self.limit.at_most.filter(|most| number > *most);
-        let below = self.limit.at_least.filter(|least| number < *least);
-        let exceeded = match (above, below) {
-            (Some(most), _) => Some(format!("{told}: above the limit of {most}")),
-            (_, Some(least)) => Some(format!("{told}: below the limit of {least}")),
-            _ => None,
-        };
-        match exceeded {
+        let unit = if figure.unit == *metric { String::new() } else { format!(" {}", figure.unit) };
+        let told = format!("{metric} {value}{unit}{sessions}");
+        let (outcome, why) = match (above, below) {
             _ if self.is_unjudged() => (Outcome::Unjudged, EMULATED_LIVE.to_owned()),
-            Some(why) => (Outcome::Failed, why),
-            None => (Outcome::Passed, format!("{told}: within the limit")),
-        }
+            (Some(most), _) => (Outcome::Failed, format!("{told}: above the limit of {most}")),
+            (_, Some(least)) => (Outcome::Failed, format!("{told}: below the limit of {least}")),
+            _ => (Outcome::Passed, format!("{told}: within the limit")),
+        };
+        (Some(value), outcome, why)
     }
 
     /// Whether the figure is the speed of an emulated board that ran live.
@@ -163,6 +183,28 @@ impl Asked<'_> {
             one.measured.outage.clone().or(why).map(|why| format!("{}: {why}", one.bundle))
         })
     }
+}
+
+/// What either side of a limit is asked of.
+struct Judged {
+    most: Option<Fixed>,
+    least: Option<Fixed>,
+}
+
+/// Whether a session that is beyond the limit is not made good by others: what is itself the most of a session, a bound, or a
+/// count of what must not happen.
+fn at_most_is_of_the_largest(metric: &str) -> bool {
+    ["max", "bias_bound", "ordering_violations"].contains(&metric) || metric.starts_with("ledger_")
+}
+
+fn at_least_is_of_the_smallest(metric: &str) -> bool {
+    metric == "min"
+}
+
+/// Whether one session decides a limit, so that the mean's interval says nothing of it.
+pub(super) fn is_of_one_session(metric: &str, at_most: Option<f64>, at_least: Option<f64>) -> bool {
+    at_most.is_some() && at_most_is_of_the_largest(metric)
+        || at_least.is_some() && at_least_is_of_the_smallest(metric)
 }
 
 /// The build, or the way of capture with its tie, that a figure is of.

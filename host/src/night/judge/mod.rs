@@ -46,6 +46,8 @@ pub struct Measured {
 pub struct Evidence {
     /// Whole bundles by their names in the night's folder, those of health checks too.
     pub bundles: BTreeMap<String, Measured>,
+    /// Why others cannot be read.
+    pub damaged: BTreeMap<String, String>,
     /// What was measured before the night, by the path that the plan names.
     pub baselines: BTreeMap<PathBuf, Vec<Measured>>,
 }
@@ -93,6 +95,14 @@ pub fn judge(record: &NightRecord, entries: &[Entry], evidence: &Evidence) -> Ni
     night.outcome = verdict.outcome;
     night.exit = verdict.outcome.exit();
     night.reasons = verdict.reasons;
+    // A night that ended before its measures did, ended them.
+    let why = entries.iter().find_map(|entry| match entry {
+        Entry::Finished { why, .. } => why.split([';', '\n']).next(),
+        _ => None,
+    });
+    for measure in night.measures.iter_mut().filter(|measure| measure.ended.is_empty()) {
+        measure.ended = why.unwrap_or_default().to_owned();
+    }
     night
 }
 
@@ -149,7 +159,8 @@ fn step(measure: &Measure, entry: &Entry, evidence: &Evidence) -> Option<StepRes
     match entry {
         Entry::Done { utc, step, bundle } if step.measure == measure.name => {
             let measured = evidence.bundles.get(bundle);
-            let gone = || vec![format!("{bundle} is not there any more")];
+            let why = || format!("{bundle} is not there any more");
+            let gone = || vec![evidence.damaged.get(bundle).cloned().unwrap_or_else(why)];
             Some(StepResult {
                 step: step.clone(),
                 utc: utc.clone(),

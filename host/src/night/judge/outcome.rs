@@ -1,6 +1,6 @@
 //! What a night comes to: what could not be done outweighs what is worse or beyond a limit, and that outweighs what has no verdict.
 
-use super::super::result::{ComparisonResult, StepResult};
+use super::super::result::{ComparisonResult, LimitResult, StepResult};
 use super::super::{Entry, Night, NightRecord};
 use crate::analysis::compare::Verdict as Compared;
 use crate::analysis::verdict::{Outcome, Verdict};
@@ -82,11 +82,10 @@ fn failed(night: &Night) -> Vec<String> {
         let worse = measure.comparisons.iter().filter(|one| one.verdict == Compared::Worse);
         reasons.extend(worse.map(|one| format!("{}: {}", measure.name, told(one))));
         let limits = measure.limits.iter().filter(|one| one.outcome == Outcome::Failed);
-        reasons.extend(limits.map(|one| {
-            let of: Vec<_> = [&one.image, &one.variant].into_iter().filter(|text| !text.is_empty()).collect();
-            let of: Vec<&str> = of.into_iter().map(String::as_str).collect();
-            format!("{}: {}: {}; see {}", measure.name, of.join(" "), one.reason, one.bundle)
-        }));
+        let told = |one: &LimitResult| {
+            format!("{}: {}: {}; see {}", measure.name, limited(one), one.reason, one.bundle)
+        };
+        reasons.extend(limits.map(told));
         let steps = measure.steps.iter().filter(|step| step.outcome == Outcome::Failed);
         reasons.extend(
             steps.map(|step| format!("{}: {}; see {}", step.step, step.reasons.join("; "), step.bundle)),
@@ -102,9 +101,7 @@ fn invalid(record: &NightRecord, night: &Night) -> Vec<String> {
         let open = measure.comparisons.iter().filter(|one| without.contains(&one.verdict));
         reasons.extend(open.map(|one| format!("{}: {}", measure.name, told(one))));
         let limits = measure.limits.iter().filter(|one| one.outcome == Outcome::Invalid);
-        reasons.extend(
-            limits.map(|one| format!("{}: {} {}: {}", measure.name, one.image, one.metric, one.reason)),
-        );
+        reasons.extend(limits.map(|one| format!("{}: {}: {}", measure.name, limited(one), one.reason)));
         let steps = measure.steps.iter().filter(|step| step.outcome == Outcome::Invalid);
         reasons.extend(steps.map(|step| format!("{}: {}", step.step, step.reasons.join("; "))));
         let rounds = record.plan.images.iter().map(|image| {
@@ -118,6 +115,11 @@ fn invalid(record: &NightRecord, night: &Night) -> Vec<String> {
         }
     }
     reasons
+}
+
+/// What a limit is asked of: the image and its build.
+fn limited(one: &LimitResult) -> String {
+    [one.image.as_str(), &one.variant].join(" ").trim().to_owned()
 }
 
 /// One comparison as a sentence with figures, its verdict among it.
@@ -151,8 +153,11 @@ pub fn sentence(one: &ComparisonResult) -> String {
 
 /// Steps that went well the second time.
 fn repeated(entries: &[Entry]) -> Vec<String> {
-    let again = entries.iter().filter_map(|entry| match entry {
-        Entry::Failed { step, reason, again: true, .. } => Some(format!("{step} was repeated: {reason}")),
+    let again = entries.iter().enumerate().filter_map(|(index, entry)| match entry {
+        Entry::Failed { step, reason, again: true, .. } => {
+            let is_it = |later: &Entry| matches!(later, Entry::Done { step: done, .. } if done == step);
+            entries[index..].iter().any(is_it).then(|| format!("{step} was repeated: {reason}"))
+        }
         _ => None,
     });
     again.collect()

@@ -2,6 +2,7 @@
 
 use super::super::plan::Measure;
 use super::super::result::{LimitResult, MeasureResult};
+use super::limits::is_of_one_session;
 use crate::analysis::compare::Verdict;
 use crate::analysis::verdict::Outcome;
 use crate::names::Clock;
@@ -40,9 +41,12 @@ pub fn standing(measure: &Measure, result: &MeasureResult) -> Standing {
     comparison.or(limit).map_or(Standing::Decided, Standing::Cannot)
 }
 
-/// Whether the limit lies within what the mean may be. In exact mode a session says it; else it takes three to know.
+/// Whether the limit lies within what the mean may be. In exact mode a session says it; else it takes three to know. What one
+/// session decides was exceeded or was not.
 fn is_open(measure: &Measure, limit: &LimitResult) -> bool {
-    if !matches!(limit.outcome, Outcome::Passed | Outcome::Failed) {
+    if !matches!(limit.outcome, Outcome::Passed | Outcome::Failed)
+        || is_of_one_session(&limit.metric, limit.at_most, limit.at_least)
+    {
         return false;
     }
     match limit.interval {
@@ -63,6 +67,7 @@ pub fn ended(measure: &Measure, rounds: u32, result: &MeasureResult) -> Option<S
     }
     let after = if rounds == 1 { "after 1 round".to_owned() } else { format!("after {rounds} rounds") };
     match standing(measure, result) {
+        Standing::Decided if result.comparisons.is_empty() => Some(format!("done {after}")),
         Standing::Decided => Some(format!("decided {after}")),
         Standing::Nothing => Some(format!("nothing to decide; sessions done: {}", measure.sessions)),
         Standing::Cannot(why) => Some(format!("cannot be decided, {after}: {why}")),

@@ -372,3 +372,87 @@ fn a_bundle_that_is_gone_is_not_done() {
     assert_eq!(night.exit, 2);
     assert!(night.reasons[0].contains("runs/6 is not there any more"), "{:?}", night.reasons);
 }
+
+#[test]
+fn a_step_that_was_cut_and_not_done_again_was_not_repeated() {
+    let mut story = Story::begun();
+    let (utc, bundle, reason) = (String::new(), String::new(), "interrupted".to_owned());
+    story.entries.push(Entry::Failed { utc, step: step("before", 1), bundle, reason, again: true });
+    let night = story.night(two_images(3));
+    assert_eq!(night.exit, 2);
+    assert!(!night.reasons.iter().any(|why| why.contains("repeated")), "{:?}", night.reasons);
+}
+
+#[test]
+fn a_bundle_that_cannot_be_read_costs_its_step_alone_and_is_named() {
+    let mut story = Story::rounds(&SAME);
+    story.evidence.bundles.remove("runs/4");
+    story.evidence.damaged.insert("runs/4".to_owned(), "runs/4 has no run.toml".to_owned());
+    let night = story.finish("").night(two_images(3));
+    assert_eq!((night.outcome, night.exit), (Outcome::NotDone, 2));
+    assert_eq!(night.reasons[0], "path, after, round 2: runs/4 has no run.toml");
+    assert_eq!(night.measures[0].steps.len(), 6);
+}
+
+#[test]
+fn a_measure_that_a_night_never_came_to_says_why_the_night_ended() {
+    let mut story = Story::begun();
+    assert_eq!(story.night(two_images(3)).measures[0].ended, "", "it was cut");
+    let why = "the bench is offline since noon; once it is mended: ppsrig check".to_owned();
+    story.entries.push(Entry::Finished { utc: "later".to_owned(), why: why.clone() });
+    let night = story.night(two_images(3));
+    assert_eq!(night.measures[0].ended, "the bench is offline since noon");
+    assert_eq!(night.reasons[0], why);
+    assert!(!night.reasons.iter().any(|why| why.contains("of 3 sessions")), "{:?}", night.reasons);
+}
+
+/// Three sessions of 1, 2 and 6, as this metric.
+fn of_three(metric: &str, at_most: Option<f64>, at_least: Option<f64>) -> (Night, Option<String>) {
+    let mut plan = plan();
+    let (metric, variant, image) = (metric.to_owned(), String::new(), String::new());
+    plan.measures[0].limits = vec![Limit { metric: metric.clone(), variant, image, at_most, at_least }];
+    plan.measures[0].most_sessions = 9;
+    let mut story = Story::begun();
+    for (round, value) in [(1, 1), (2, 2), (3, 6)] {
+        let mut run = measured(40.0, i128::from(round));
+        run.figures = vec![figure(&metric, value * 10)];
+        story.done("image", round, run);
+    }
+    let result = judged(&record(plan.clone()), &plan.measures[0], &story.entries, &story.evidence);
+    let ended = ended(&plan.measures[0], 3, &result);
+    (story.finish("").night(plan), ended)
+}
+
+#[test]
+fn no_session_makes_up_for_another_that_is_beyond_a_bound() {
+    for metric in ["max", "bias_bound", "ordering_violations", "ledger_lost"] {
+        let (night, ended) = of_three(metric, Some(5.0), None);
+        assert_eq!(night.exit, 1, "{metric}: {:?}", night.reasons);
+        let told = format!(
+            "path: image indirect: {metric} 6.0 ns, the largest of 3 sessions: above the limit of 5; see runs/3"
+        );
+        assert_eq!(night.reasons[0], told);
+        assert_eq!(ended.as_deref(), Some("done after 3 rounds"), "no session could change it");
+        assert_eq!(of_three(metric, Some(6.0), None).0.exit, 0);
+    }
+    let (night, _) = of_three("min", None, Some(1.5));
+    let told =
+        "path: image indirect: min 1.0 ns, the smallest of 3 sessions: below the limit of 1.5; see runs/1";
+    assert_eq!((night.exit, night.reasons[0].as_str()), (1, told));
+    assert_eq!(of_three("max", None, Some(3.0)).0.exit, 0, "the other side is the mean's");
+    assert_eq!(of_three("mean", Some(5.0), None).0.exit, 0, "and so is the mean");
+}
+
+#[test]
+fn a_limit_without_a_value_names_what_it_limits() {
+    let mut plan = plan();
+    let (metric, variant, image) = ("n_eff".to_owned(), String::new(), String::new());
+    plan.measures[0].limits = vec![Limit { metric, variant, image, at_most: None, at_least: Some(1.0) }];
+    let mut story = Story::begun();
+    let mut run = measured(40.0, 1);
+    run.figures = vec![NightFigure { value: None, ..figure("n_eff", 0) }];
+    story.done("image", 1, run);
+    let night = story.finish("").night(plan);
+    assert_eq!(night.measures[0].limits[0].reason, "n_eff: no value in runs/1");
+    assert_eq!(night.reasons[0], "path: image indirect: n_eff: no value in runs/1");
+}
