@@ -24,7 +24,7 @@ pub fn history(series: &[Series]) -> String {
 
 fn picture(one: &Series) -> Markup {
     let title = title(&one.key);
-    let axis = format!("{}, {}", one.key.metric, one.key.unit);
+    let axis = super::axis(&one.key.metric, &one.key.unit);
     let values: Vec<Option<f64>> = one.points.iter().map(|point| point.value).collect();
     let changed = one.changes.iter().map(|found| found.change.night);
     match drawn(&axis, &one.key.image, &values, changed) {

@@ -11,6 +11,11 @@ pub use self::night::night;
 pub use self::page::page;
 pub use self::run::run;
 
+/// A figure and its unit, beside an axis; once where they are the same word.
+fn axis(metric: &str, unit: &str) -> String {
+    if metric == unit { metric.to_owned() } else { format!("{metric}, {unit}") }
+}
+
 /// Names that are out for harm, and what a page must not let them do.
 #[cfg(test)]
 pub(crate) mod testing {

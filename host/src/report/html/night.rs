@@ -319,7 +319,7 @@ fn courses(measure: &MeasureResult) -> Markup {
             of_metric.filter_map(move |figure| given(at, step, figure))
         });
         let unit = unit(measure, metric);
-        let title = format!("{metric}, {unit}");
+        let title = super::axis(metric, unit);
         let picture = sessions(&title, &figures.collect::<Vec<_>>(), measure.steps.len(), &failed)?;
         let title = format!("{}: {metric} of each session", measure.name);
         Some(plot::night::sessions(&title, &picture, SESSIONS))
