@@ -56,6 +56,26 @@ fn what_is_new_changed_or_gone_shows_at_the_next_call() {
 }
 
 #[test]
+fn nothing_of_an_old_database_is_played_into_a_new_one() {
+    let place = Place::new();
+    copy(&place, "one", "2026-11-01T01:00:00Z");
+    history(&place, &[]);
+    let journal = place.path().join("results/history.sqlite-journal");
+    fs::write(&journal, "what a writer that was killed left").expect("it fits");
+    history(&place, &["--rebuild"]);
+    assert!(!journal.exists());
+    assert_eq!(member(&place, &[], "folder"), ["one"]);
+}
+
+#[test]
+fn a_metric_without_a_question_is_refused_with_what_to_ask() {
+    let place = Place::new();
+    copy(&place, "one", "2026-11-01T01:00:00Z");
+    let output = place.ppsrig(["history", "--metric", "mean"]).output().expect("it starts");
+    assert!(common::refusal(&output).contains("add --trend, --changes"));
+}
+
+#[test]
 fn one_that_cannot_be_read_stops_no_other() {
     let place = Place::new();
     copy(&place, "good", "2026-11-01T01:00:00Z");

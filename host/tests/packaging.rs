@@ -218,6 +218,25 @@ fn the_debian_package_is_installed_and_measures_on_its_virtual_bench() {
     assert_eq!(fs::read_dir(&target).expect("it is there").count(), 0, "a purge leaves nothing");
 }
 
+#[test]
+fn a_purge_keeps_what_was_measured_and_only_then_says_so() {
+    let place = Place::new();
+    let folder = place.path().join("var/lib/ppsrig");
+    let purge = || {
+        let script = root().join("host/packaging/postrm");
+        let purged = Command::new("sh").arg(script).arg("purge").env("DPKG_ROOT", place.path()).output();
+        let purged = purged.expect("sh is there");
+        assert!(purged.status.success(), "{}", text(&purged.stderr));
+        text(&purged.stderr)
+    };
+    fs::create_dir_all(&folder).expect("it fits");
+    assert_eq!((purge().as_str(), folder.exists()), ("", false));
+    fs::create_dir_all(folder.join("results")).expect("it fits");
+    assert_eq!((purge().as_str(), folder.exists()), ("", false));
+    fs::create_dir_all(folder.join("results/night")).expect("it fits");
+    assert!(purge().contains("is kept") && folder.join("results/night").exists());
+}
+
 /// What the service starts is an order that this ppsrig takes.
 #[test]
 fn the_nightly_service_asks_for_what_there_is() {

@@ -209,14 +209,7 @@ mod tests {
     /// SplitMix64, and from it a value that is uniform over 0..1,000,000.
     fn noise(seed: u64, count: usize) -> Vec<i128> {
         let mut state = seed;
-        (0..count)
-            .map(|_| {
-                state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-                i128::from((z ^ (z >> 31)) % 1_000_000)
-            })
-            .collect()
+        (0..count).map(|_| i128::from(crate::random::next(&mut state) % 1_000_000)).collect()
     }
 
     fn coverage(runs: u64, count: usize, covers: impl Fn(&[i128]) -> bool) -> f64 {

@@ -1,4 +1,4 @@
-//! The history for those who outgrow one machine: three CSV files, or figures as Parquet in folders by bench and day.
+//! The history for those who outgrow one machine: its figures as Parquet, in folders by bench and day.
 //!
 //! `<dir>/bench=B/date=YYYY-MM-DD/<name>.parquet`: what Hive, Spark, DataFusion and DuckDB call partitions and read in place. The
 //! file's name follows from the results folder, so that many machines can write into one tree, and a machine that exports again
@@ -18,9 +18,7 @@ use parquet::schema::parser::parse_message_type;
 use sha2::{Digest, Sha256};
 
 use super::HistoryError;
-use super::query::{FigureOfRun, NightRow, Run};
-use crate::bundle;
-use crate::formats::foreign_text::csv_field;
+use super::query::FigureOfRun;
 
 /// Columns of a Parquet file, in order. Bench and date are the folders'.
 const SCHEMA: &str = "message figure {
@@ -170,161 +168,6 @@ impl Columns<'_, '_> {
         column.typed::<T>().write_batch(values, levels, None)?;
         column.close()
     }
-}
-
-/// Writes nights.csv, runs.csv and figures.csv into `dir`.
-///
-/// # Errors
-/// [`HistoryError`], naming the file.
-pub fn csv(
-    dir: &Path,
-    (nights, runs, figures): (&[NightRow], &[Run], &[FigureOfRun]),
-) -> Result<Vec<PathBuf>, HistoryError> {
-    let nights = nights.iter().map(night_fields);
-    let runs = runs.iter().map(run_fields);
-    let figures = figures.iter().map(figure_fields);
-    fs::create_dir_all(dir).map_err(|source| HistoryError::File { path: dir.to_owned(), source })?;
-    Ok(vec![
-        table(dir, "nights.csv", &NIGHT_COLUMNS, nights)?,
-        table(dir, "runs.csv", &RUN_COLUMNS, runs)?,
-        table(dir, "figures.csv", &FIGURE_COLUMNS, figures)?,
-    ])
-}
-
-const NIGHT_COLUMNS: [&str; 9] =
-    ["folder", "plan", "bench", "started_utc", "outcome", "exit", "reasons", "health", "problem"];
-const RUN_COLUMNS: [&str; 16] = [
-    "folder",
-    "night",
-    "measure",
-    "image",
-    "image_sha256",
-    "bench",
-    "measurements",
-    "started_utc",
-    "status",
-    "outcome",
-    "exit",
-    "reason",
-    "emulated",
-    "clock",
-    "seed",
-    "problem",
-];
-const FIGURE_COLUMNS: [&str; 27] = [
-    "run",
-    "night",
-    "plan",
-    "bench",
-    "measure",
-    "image",
-    "image_sha256",
-    "started_utc",
-    "emulated",
-    "clock",
-    "trusted",
-    "measurement",
-    "variant",
-    "clock_id",
-    "cores",
-    "mode",
-    "tie",
-    "rate_hz",
-    "metric",
-    "unit",
-    "n",
-    "sessions",
-    "value",
-    "ci95_low",
-    "ci95_high",
-    "u_systematic",
-    "verdict",
-];
-
-fn known(value: Option<impl ToString>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-fn text(value: &str) -> String {
-    csv_field(value).into_owned()
-}
-
-fn night_fields(one: &NightRow) -> Vec<String> {
-    let reasons = one.reasons.join("; ");
-    let before =
-        [&one.folder, &one.plan, &one.bench, &one.started_utc, &one.outcome].map(|field| text(field));
-    let behind = [known(one.exit), text(&reasons), text(&one.health), text(&one.problem)];
-    before.into_iter().chain(behind).collect()
-}
-
-fn run_fields(one: &Run) -> Vec<String> {
-    let before = [
-        &one.folder,
-        &one.night,
-        &one.measure,
-        &one.image,
-        &one.image_sha256,
-        &one.bench,
-        &one.measurements,
-        &one.started_utc,
-        &one.status,
-        &one.outcome,
-    ];
-    let behind = [
-        known(one.exit),
-        text(&one.reason),
-        known(one.emulated),
-        text(&one.clock),
-        text(&one.seed),
-        text(&one.problem),
-    ];
-    before.map(|field| text(field)).into_iter().chain(behind).collect()
-}
-
-fn figure_fields(one: &FigureOfRun) -> Vec<String> {
-    let texts = |fields: &[&String]| fields.iter().map(|field| text(field)).collect::<Vec<_>>();
-    let run = texts(&[
-        &one.run,
-        &one.night,
-        &one.plan,
-        &one.bench,
-        &one.measure,
-        &one.image,
-        &one.image_sha256,
-        &one.started_utc,
-    ]);
-    let of_run = vec![known(one.emulated), text(&one.clock), one.trusted.to_string()];
-    let names = texts(&[
-        &one.measurement,
-        &one.variant,
-        &one.clock_id,
-        &one.cores,
-        &one.mode,
-        &one.tie,
-        &one.rate_hz,
-        &one.metric,
-        &one.unit,
-    ]);
-    let numbers = [one.value, one.ci95_low, one.ci95_high, one.u_systematic].map(known);
-    let counts = vec![one.n.to_string(), one.sessions.to_string()];
-    [run, of_run, names, counts, numbers.to_vec(), vec![text(&one.verdict)]].concat()
-}
-
-fn table(
-    dir: &Path,
-    name: &'static str,
-    header: &[&str],
-    rows: impl Iterator<Item = Vec<String>>,
-) -> Result<PathBuf, HistoryError> {
-    let mut writer =
-        csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
-    let infallible = "a record of the right length goes into memory";
-    writer.write_record(header).expect(infallible);
-    rows.for_each(|row| writer.write_record(row).expect(infallible));
-    let bytes = writer.into_inner().expect("memory has no I/O errors");
-    let path = dir.join(name);
-    bundle::write_file(dir, name, |to| to.write_all(&bytes))
-        .map_err(|error| HistoryError::File { path: path.clone(), source: std::io::Error::other(error) })
 }
 
 #[cfg(test)]

@@ -110,8 +110,22 @@ pub fn rebuild(results: &Path) -> Result<Refreshed, HistoryError> {
     connection.close().map_err(|(_, source)| database(source))?;
     share(&scratch, results);
     std::fs::File::open(&scratch).and_then(|file| file.sync_all()).map_err(file)?;
+    forget(&path).map_err(file)?;
     scratch.persist(&path).map_err(|error| file(error.error))?;
     Ok(done)
+}
+
+/// Removes a database and then what a killed writer left beside it, which SQLite would play back into the next one of that name.
+fn forget(path: &Path) -> std::io::Result<()> {
+    for ending in ["", "-journal", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        match std::fs::remove_file(&name) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// A temporary file is its owner's alone; the database is for whoever may read the bundles.

@@ -21,6 +21,8 @@ mod tests;
 
 use serde::Serialize;
 
+use crate::random;
+
 /// Probability that a cut of a series in which nothing changed is taken for a change.
 pub const ALPHA: f64 = 0.01;
 /// Nights with a value that must follow, the first among them: one alone may be an accident.
@@ -207,11 +209,11 @@ fn largest(values: &[f64], margin: f64) -> Option<(usize, f64)> {
 fn by_chance(values: &[f64], t: f64, margin: f64) -> f64 {
     let mut order = values.to_vec();
     // Fixed, so that a history says the same each time.
-    let mut random = SplitMix(0x7070_7372_6967);
+    let mut state = 0x7070_7372_6967;
     let mut as_large = 1_u32;
     for _ in 0..ORDERS {
         for last in (1..order.len()).rev() {
-            order.swap(last, random.below(last as u64 + 1) as usize);
+            order.swap(last, random::below(&mut state, last as u64 + 1) as usize);
         }
         if largest(&order, margin).is_some_and(|(_, other)| other >= t) {
             as_large += 1;
@@ -233,22 +235,4 @@ pub fn cause(night: usize, golden: &[Option<f64>], golden_changes: &[Change]) ->
     let measured = |nights: &[Option<f64>]| nights.iter().flatten().count() >= PERSISTENCE;
     let (before, after) = golden.split_at(night.min(golden.len()));
     if measured(before) && measured(after) { Cause::Image } else { Cause::Unknown }
-}
-
-/// SplitMix64 (Steele, Lea and Flood 2014).
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform below `end`; the bias of the product is far below what 2000 orders could show.
-    fn below(&mut self, end: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
-    }
 }

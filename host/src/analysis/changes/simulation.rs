@@ -1,19 +1,20 @@
 //! How often nothing is taken for a change, and a change for nothing.
 
-use super::{Kind, SplitMix, changes};
+use super::{Kind, changes};
+use crate::random::{below, next};
 
 const NIGHTS: usize = 30;
 const TRIALS: u64 = 300;
 
 /// Standard normal, by twelve uniform numbers.
-fn normal(random: &mut SplitMix) -> f64 {
-    (0..12).map(|_| random.next() as f64 / u64::MAX as f64).sum::<f64>() - 6.0
+fn normal(random: &mut u64) -> f64 {
+    (0..12).map(|_| next(random) as f64 / u64::MAX as f64).sum::<f64>() - 6.0
 }
 
 /// Share of simulated months in which at least one change was found, and at most one night off where that was asked.
-fn found(margin: f64, at: Option<usize>, mut nights: impl FnMut(&mut SplitMix) -> Vec<f64>) -> f64 {
+fn found(margin: f64, at: Option<usize>, mut nights: impl FnMut(&mut u64) -> Vec<f64>) -> f64 {
     let hits = (0..TRIALS).filter(|trial| {
-        let values: Vec<_> = nights(&mut SplitMix(*trial)).into_iter().map(Some).collect();
+        let values: Vec<_> = nights(&mut trial.clone()).into_iter().map(Some).collect();
         let found = changes(&values, margin, Kind::Sampled);
         match at {
             None => !found.is_empty(),
@@ -35,7 +36,7 @@ fn single_nights_ten_spreads_off_are_no_changes() {
     let share = found(0.1, None, |random| {
         let mut values: Vec<f64> = (0..NIGHTS).map(|_| normal(random)).collect();
         for _ in 0..2 {
-            values[random.below(NIGHTS as u64) as usize] += 10.0;
+            values[below(random, NIGHTS as u64) as usize] += 10.0;
         }
         values
     });

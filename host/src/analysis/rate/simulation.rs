@@ -14,10 +14,7 @@ struct Random(u64);
 impl Random {
     /// Uniform, above 0 and at most 1.
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((z ^ (z >> 31)) >> 11) + 1) as f64 / (1_u64 << 53) as f64
+        ((crate::random::next(&mut self.0) >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     /// Standard normal, by Box and Muller.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::{Args as ClapArgs, ValueHint};
 
 use crate::bundle;
@@ -136,7 +136,10 @@ fn answer(args: &Args, history: &History) -> anyhow::Result<String> {
     let filter = args.filter();
     let (runs, nights) = (history.runs(&filter)?, history.nights(&filter)?);
     if let Some(dir) = &args.csv {
-        return Ok(names(&export::csv(dir, (&nights, &runs, &history.figures(&filter)?))?));
+        let tables = report::history::csv::tables(&nights, &runs, &history.figures(&filter)?);
+        let write =
+            |(name, text): &(&str, String)| bundle::write_file(dir, name, |to| to.write_all(text.as_bytes()));
+        return Ok(names(&tables.iter().map(write).collect::<Result<Vec<_>, _>>()?));
     }
     if let Some(dir) = &args.parquet {
         return Ok(names(&export::parquet(dir, &args.results, &history.figures(&filter)?)?));
@@ -150,6 +153,10 @@ fn answer(args: &Args, history: &History) -> anyhow::Result<String> {
         series.retain(|one| args.wants(one));
         return followed(args, &series);
     }
+    ensure!(
+        args.metric.is_none(),
+        "--metric: a list of runs and nights has no figures; add --trend, --changes, --html, --csv or --parquet"
+    );
     Ok(match args.json {
         true => report::history::json(&runs, &nights),
         false => report::history::list(&runs, &nights, args.limit),

@@ -158,7 +158,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     drop(runner);
     drop(taken_bench);
-    end_of(&dir, end, args.json)
+    end_of(&dir, end, args)
 }
 
 /// Options of `ppsrig run` that an environment sets, and that a plan has keys for.
@@ -204,11 +204,12 @@ fn announce(
 }
 
 /// Writes and prints what the night came to, its folder last.
-fn end_of(dir: &Path, end: anyhow::Result<End>, json: bool) -> anyhow::Result<ExitCode> {
+fn end_of(dir: &Path, end: anyhow::Result<End>, args: &Args) -> anyhow::Result<ExitCode> {
     if let Ok(End::Cut(why)) = &end {
-        tell(&format!("{why}; `ppsrig nightly PLAN --resume` goes on with it"));
+        let (plan, out) = (args.plan.display(), args.out.display());
+        tell(&format!("{why}; `ppsrig nightly {plan} --out {out} --resume` goes on with it"));
     }
-    let finished = finish(dir, None, json);
+    let finished = finish(dir, None, args.json);
     remember(dir);
     let end = end.and(finished);
     match end {

@@ -1,4 +1,6 @@
-//! The history on a terminal and as JSON.
+//! The history on a terminal, as JSON, and as tables.
+
+pub mod csv;
 
 use std::fmt::Write as _;
 
